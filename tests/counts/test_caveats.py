@@ -5,13 +5,8 @@ import pytest
 
 from boundit.counts.log import read_log
 from boundit.counts.table import CountTable
-from boundit.counts.tabulate import (
-    MOST_CHANCE,
-    ask_by_name,
-    ask_if_selection,
-    find_possible_selection,
-    find_repeats,
-)
+from boundit.counts.tabulate import MOST_CHANCE, find_repeats
+from boundit.graph.implications import ask_by_name, ask_if_selection, find_possible_selection
 from boundit.graph.text import parse
 
 

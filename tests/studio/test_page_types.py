@@ -1,6 +1,8 @@
 """The types that the page's modules state are true, by TypeScript's checker."""
 
+import json
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -65,7 +67,17 @@ def test_no_part_waits_by_itself() -> None:
     waits = {path.name for path in PAGE.glob("*.js") if "await " in path.read_text("utf-8")}
     talk = {"latest.js", "link.js", "placing.js", "transport.js"}
 
-    assert waits - talk == {"main.js", "project.js", "take.js", "text.js"}
+    assert waits - talk == {"data.js", "main.js", "project.js", "take.js", "text.js"}
+
+
+def test_every_word_of_the_table_is_used_and_there() -> None:
+    """Words of the page stand in one table."""
+    table = json.loads((PAGE / "words.json").read_text("utf-8"))
+    said = "".join(path.read_text("utf-8") for path in PAGE.glob("*.js"))
+    named = re.findall(r"\bt\(\"([\w.]+)\"", said)
+    index = (PAGE / "index.html").read_text("utf-8")
+
+    assert {*named, *re.findall(r"\{\{([\w.]+)\}\}", index)} == set(table)
 
 
 def test_no_style_or_script_stands_within_the_page() -> None:

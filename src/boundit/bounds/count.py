@@ -19,8 +19,8 @@ from boundit.core.names import Nodes, sort_names
 from boundit.counts.errors import TooManyCells
 from boundit.counts.memory import Workspace
 from boundit.counts.table import CountTable, share_levels
-from boundit.counts.tabulate import find_possible_selection
 from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.implications import find_possible_selection
 
 
 @dataclass(frozen=True, eq=False)

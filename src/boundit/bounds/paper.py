@@ -52,7 +52,6 @@ from boundit.counts.formula import (
 )
 from boundit.counts.log import read_log
 from boundit.counts.memory import Workspace
-from boundit.counts.tabulate import find_possible_selection
 from boundit.estimand.adjustment import find_adjustment
 from boundit.estimand.expression import Expression, P, Product, Sum, find_variables
 from boundit.estimand.factors import factorize, recover_factor
@@ -60,6 +59,7 @@ from boundit.estimand.notation import make_sentence
 from boundit.estimand.query import EffectQuery
 from boundit.estimand.substitutes import Substitute, find_substitutes
 from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.implications import find_possible_selection
 from boundit.graph.read import GraphLike, require_graph
 from boundit.results.bound import Bound, RuleRecord
 from boundit.results.bound_table import BoundTable

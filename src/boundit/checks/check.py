@@ -21,9 +21,13 @@ from boundit.core.public_names import refuse_renamed
 from boundit.counts.log import Log, read_log
 from boundit.counts.memory import read_memory_limit
 from boundit.counts.table import CountTable
-from boundit.counts.tabulate import find_possible_selection
 from boundit.graph.causal_graph import CausalGraph
-from boundit.graph.implications import Independence, list_apart, state_independence
+from boundit.graph.implications import (
+    Independence,
+    find_possible_selection,
+    list_apart,
+    state_independence,
+)
 from boundit.graph.read import GraphLike, require_graph
 
 _ONE_SIDED = "In no group of alike rows do both take two values often enough."

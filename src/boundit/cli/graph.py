@@ -10,9 +10,8 @@ from boundit.cli.options import DATA, RUN, command, flags, read_names
 from boundit.cli.outputs import notify, print_json, show_steps, write_with_flags
 from boundit.cli.question import load_graph, open_log, require_nodes
 from boundit.core.names import join_names, sort_names
-from boundit.counts.tabulate import ask_by_name, find_possible_selection
 from boundit.graph.formats import to_record
-from boundit.graph.implications import implications
+from boundit.graph.implications import ask_by_name, find_possible_selection, implications
 from boundit.graph.read import GraphFormat
 from boundit.graph.separation import open_walk
 

@@ -18,7 +18,7 @@ from boundit.core.errors import MissingExtra
     "folder",
     default=".",
     metavar="[FOLDER]",
-    type=click.Path(path_type=Path, file_okay=False, exists=True),
+    type=click.Path(path_type=Path, exists=True),
 )
 @click.option(
     "--port",
@@ -33,22 +33,26 @@ def studio(folder: Path, port: int, *, no_browser: bool) -> None:
     """Draw a causal graph in the browser, ask queries of a log and see the reasons.
 
     Logs are read from FOLDER, by default the current one; files dropped on the page and graphs
-    are written there. It listens on this machine only, and needs the printed link. Ctrl-C ends
-    it. Needs the extra service: pip install 'boundit[service]'.
+    are written there. A project file, a report or an export opens too. It listens on this machine
+    only, and needs the printed link. Ctrl-C ends it. Needs the extra service: pip install
+    'boundit[service]'.
 
     \b
     Examples:
       boundit studio
       boundit studio shop --port 9000
       boundit studio shop --no-browser
+      boundit studio shop.boundit
     """
     try:
-        from boundit.studio.server import StudioServer  # noqa: PLC0415, an extra
+        from boundit.studio.saved import find_folder  # noqa: PLC0415, an extra
+        from boundit.studio.server import StudioServer  # noqa: PLC0415
     except ImportError as error:
         raise MissingExtra(error.name or "starlette", "service") from None
 
     logging.basicConfig(stream=sys.stderr, level=logging.WARNING, format="%(message)s")
-    server = StudioServer(folder, port)
+    folder, project = find_folder(folder)
+    server = StudioServer(folder, port, project=project)
 
     def tell() -> None:
         click.echo(f"the studio is open at {server.link}")

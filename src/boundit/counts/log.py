@@ -26,7 +26,8 @@ from boundit.counts.sources import (
     read_columns,
 )
 from boundit.counts.table import CountTable
-from boundit.counts.tabulate import Missing, Request, ask_by_name, tabulate
+from boundit.counts.tabulate import Missing, Request, tabulate
+from boundit.graph.implications import ask_by_name
 
 
 @dataclass(frozen=True, eq=False, repr=False)

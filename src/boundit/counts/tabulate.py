@@ -1,6 +1,6 @@
 """From cells to a table: what is wrong with the data is found here, alike for every engine."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from boundit.core.errors import DataError
 from boundit.core.message import ANY, SOME, Message, Note, Option
-from boundit.core.names import Names, Nodes, name_bins, read_nodes, sort_names, write_name
+from boundit.core.names import name_bins
 from boundit.counts.errors import (
     TooManyCells,
     refuse_infinite,
@@ -18,7 +18,7 @@ from boundit.counts.levels import Codes, Levels, encode_column, join_levels
 from boundit.counts.named_array import Floats
 from boundit.counts.sources import CELL_LIMIT, Cells
 from boundit.counts.table import ClusterLines, CountTable, cut_by_cluster, merge_cells
-from boundit.graph.causal_graph import CausalGraph
+from boundit.graph.implications import ask_if_selection
 
 MANY_LEVELS = 32
 """With more levels than this, a whole number is often a measurement, such as an age."""
@@ -49,50 +49,6 @@ def find_repeats(table: CountTable) -> tuple[int, float]:
     mixed = rows[:0] if won is None else won[(won > 0) & (won < rows)]
     of_rewards = float(k) ** -len(np.unique(mixed))
     return k, of_rewards * (0.5**sizes if sizes > _BY_DESIGN else 1.0)
-
-
-_CALLED = {"s", "included", "kept", "logged", "observed", "recorded", "sampled"}
-_CALLED |= {"selected", "selection"}
-
-
-def find_possible_selection(graph: CausalGraph, asked: Names = ()) -> Nodes:
-    """Find the nodes that may be a selection node without brackets.
-
-    They cause nothing and are not asked about; a graph with a selection node has none.
-
-    >>> from boundit.graph.text import parse
-    >>> unmarked = parse("Ad -> Click -> S; Click -> Mail")
-    >>> sorted(find_possible_selection(unmarked, asked=["Ad", "Click"]))
-    ['Mail', 'S']
-    >>> marked = parse("Ad -> Click -> [S]; Click -> Mail")
-    >>> sorted(find_possible_selection(marked, asked=["Ad", "Click"]))
-    []
-    """
-    if graph.selection is not None:
-        return frozenset()
-    others = graph.observed - read_nodes(asked)
-    return frozenset(name for name in others if not graph.links[name].children)
-
-
-def ask_by_name(names: Collection[str], columns: Collection[str]) -> tuple[str, ...]:
-    """Write questions about nodes without a column that are called like a selection node.
-
-    >>> ask_by_name({"Selected", "Mail"}, columns={"Ad", "Click"})[0][:33]
-    'Selected is an ordinary node here'
-    """
-    return tuple(
-        ask_if_selection(name, "is an ordinary node here")
-        for name in sort_names(names)
-        if name.casefold() in _CALLED and name not in columns
-    )
-
-
-def ask_if_selection(name: str, what: str) -> str:
-    """Write the question whether a node is the selection node, and how to mark it."""
-    return (
-        f"{name} {what}: if it indicates which rows were logged, write [{write_name(name)}] in "
-        "the graph; as written, the log is taken for the whole population"
-    )
 
 
 Missing: TypeAlias = Literal["drop", "level", "error"]

@@ -6,7 +6,7 @@ from B, so only those can be tested. Equality constraints of other kinds (Verma'
 listed.
 """
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass
 from itertools import combinations
 
@@ -93,3 +93,49 @@ def state_independence(
         behind = minimal_separator(graph, other, one, include=selected, within=within)
         found = min(found, behind or found, key=len)
     return Independence(one, other, found - selected, bool(selected))
+
+
+# Without brackets a selection node is an ordinary variable, and every row counts as logged: bounds
+# would claim far too much. Its column decides, or else its name.
+_CALLED = {"s", "included", "kept", "logged", "observed", "recorded", "sampled"}
+_CALLED |= {"selected", "selection"}
+
+
+def find_possible_selection(graph: CausalGraph, asked: Names = ()) -> Nodes:
+    """Find the nodes that may be a selection node without brackets.
+
+    They cause nothing and are not asked about; a graph with a selection node has none.
+
+    >>> from boundit.graph.text import parse
+    >>> unmarked = parse("Ad -> Click -> S; Click -> Mail")
+    >>> sorted(find_possible_selection(unmarked, asked=["Ad", "Click"]))
+    ['Mail', 'S']
+    >>> marked = parse("Ad -> Click -> [S]; Click -> Mail")
+    >>> sorted(find_possible_selection(marked, asked=["Ad", "Click"]))
+    []
+    """
+    if graph.selection is not None:
+        return frozenset()
+    others = graph.observed - read_nodes(asked)
+    return frozenset(name for name in others if not graph.links[name].children)
+
+
+def ask_by_name(names: Collection[str], columns: Collection[str]) -> tuple[str, ...]:
+    """Write questions about nodes without a column that are called like a selection node.
+
+    >>> ask_by_name({"Selected", "Mail"}, columns={"Ad", "Click"})[0][:33]
+    'Selected is an ordinary node here'
+    """
+    return tuple(
+        ask_if_selection(name, "is an ordinary node here")
+        for name in sort_names(names)
+        if name.casefold() in _CALLED and name not in columns
+    )
+
+
+def ask_if_selection(name: str, what: str) -> str:
+    """Write the question whether a node is the selection node, and how to mark it."""
+    return (
+        f"{name} {what}: if it indicates which rows were logged, write [{write_name(name)}] in "
+        "the graph; as written, the log is taken for the whole population"
+    )

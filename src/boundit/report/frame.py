@@ -19,7 +19,9 @@ class UnknownFrame(BounditError):
 
     def __init__(self, to: object) -> None:
         self.to = to
-        super().__init__(f"no frame of kind {to!r}; there are {', '.join(get_args(FrameKind))}")
+        super().__init__(
+            f"{to!r} is not a kind of data frame. Write one of {', '.join(get_args(FrameKind))}."
+        )
 
 
 class CannotFrame(BounditError):
@@ -28,8 +30,8 @@ class CannotFrame(BounditError):
     def __init__(self, to: str, column: str, reason: str) -> None:
         self.to, self.column = to, column
         super().__init__(
-            f"{to} cannot hold the column {column!r}: {shorten(reason, 80)}; rows() and "
-            "frame('pandas') hold anything"
+            f"{to} cannot hold the column {column!r} ({shorten(reason, 80)}). Use rows() or "
+            "frame('pandas'), which hold anything."
         )
 
 

@@ -36,7 +36,7 @@ def read_goal(given: object) -> Goal:
             found: Goal = goal
             return found
     raise OptionError(
-        Option("goal"), f" must be 'max' or 'min', found {given!r}; which outcome is better?"
+        Option("goal"), f" must be 'max' or 'min', found {given!r}. It says which is better."
     )
 
 

@@ -32,7 +32,7 @@ class InvalidShares(BounditError):
     def __init__(self, total: float) -> None:
         super().__init__(
             Option("shares"),
-            f" must be numbers from 0 that add up to 1; these add up to {total:g}",
+            f" add up to {total:g}. Give numbers from 0 to 1 that add up to 1.",
         )
 
 

@@ -4,6 +4,7 @@ import gzip
 import json
 import re
 from functools import cache
+from html import escape
 from pathlib import Path
 
 from boundit.report.palette import write_palette
@@ -31,7 +32,7 @@ def pack_page(name: str) -> tuple[bytes, str] | None:
         case "index.html":
             words = json.loads((PAGE / "words.json").read_text("utf-8"))
             document = (PAGE / name).read_text("utf-8")
-            text = _WORD.sub(lambda found: str(words[found[1]]), document)
+            text = _WORD.sub(lambda found: escape(words[found[1]]), document)
         case "page.js":
             text = join_modules("main.js")
         case "page.css":

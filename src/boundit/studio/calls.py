@@ -20,6 +20,7 @@ import boundit
 from boundit.core.errors import BounditError
 from boundit.estimand.query import parse_query
 from boundit.studio.claims import DrawingClaims, make_claims
+from boundit.studio.convert import Reading, convert_file
 from boundit.studio.drawing import (
     DrawnFormat,
     PlacedDrawing,
@@ -328,6 +329,12 @@ async def upload(studio: Studio, request: Request) -> dict[str, object]:
         with suppress(OSError):
             beside.unlink(missing_ok=True)
     return {"name": name}
+
+
+@_call("POST", "/api/files/convert")
+def convert(studio: Studio, _: Request, *, file: str, reading: Reading) -> dict[str, object]:
+    """Copy a file as it should be read."""
+    return {"name": convert_file(file, reading, studio.folder)}
 
 
 @_call("POST", "/api/jobs")

@@ -1,5 +1,6 @@
 """A look at the log before anything is asked: columns, levels, gaps, and nodes they fit."""
 
+import re
 from collections.abc import Iterable, Iterator
 from difflib import get_close_matches
 
@@ -36,7 +37,7 @@ class HistogramBars(Struct, frozen=True):
 
 
 class LookedColumn(Struct, frozen=True):
-    """A column: what it holds, and the node that it stands for."""
+    """A column, and what it holds."""
 
     name: str
     kind: str
@@ -45,7 +46,6 @@ class LookedColumn(Struct, frozen=True):
     n_levels: int
     n_missing: int
     histogram: HistogramBars | None
-    node: str | None
 
 
 class DataProblem(Struct, frozen=True):
@@ -57,35 +57,42 @@ class DataProblem(Struct, frozen=True):
 
 
 class LookAnswer(Struct, frozen=True):
-    """What the log holds."""
+    """What the log holds, whatever the graph."""
 
     n_rows: int
     columns: tuple[LookedColumn, ...]
+
+
+class MatchAnswer(Struct, frozen=True):
+    """Which columns are which nodes, and what of the data does not fit the project."""
+
+    nodes: dict[str, str]
     unmatched_nodes: tuple[str, ...]
     suggestions: dict[str, str]
     problems: tuple[DataProblem, ...]
 
 
 def answer_look(asked: AskedProject, _: CountKeeper, progress: Progress) -> LookAnswer:
-    """Look at the log of a project: every column, and which nodes have none.
-
-    A worker finds it in ``ANSWERS`` for the kind "look".
-    """
-    source = asked.open_file()
+    """Look at the log's file: every column, whatever the project says of it."""
     progress("read the log", 0, 1)
-    look = source.look(
+    look = asked.open_file().look(
         lambda done, of: progress("look at columns", done, of), read_memory_limit(None)
     )
+    return LookAnswer(look.n_rows, tuple(map(_describe, look.columns)))
+
+
+def answer_match(asked: AskedProject, _: CountKeeper, progress: Progress) -> MatchAnswer:
+    """Match the log's columns to the nodes of a project; no row is read."""
+    progress("match columns", 0, 1)
+    held = list(asked.open_file().kinds)
     nodes = _match_nodes(asked.project)
-    held = [column.name for column in look.columns]
     unmatched = tuple(node for column, node in nodes.items() if column not in held)
     taken = {*nodes, asked.project.data.weight}
-    return LookAnswer(
-        look.n_rows,
-        tuple(_describe(column, nodes.get(column.name)) for column in look.columns),
+    return MatchAnswer(
+        {column: node for column, node in nodes.items() if column in held},
         unmatched,
         _suggest_columns(unmatched, [name for name in held if name not in taken]),
-        tuple(_list_problems(asked, unmatched, look.n_rows)),
+        tuple(_list_problems(asked, unmatched)),
     )
 
 
@@ -102,7 +109,7 @@ def _suggest_columns(unmatched: Iterable[str], free: list[str]) -> dict[str, str
     return {node: near for node, near in found.items() if near is not None}
 
 
-def _describe(look: ColumnLook, node: str | None) -> LookedColumn:
+def _describe(look: ColumnLook) -> LookedColumn:
     """Describe a column for the page."""
     bars, kind = look.histogram, _find_kind(look)
     return LookedColumn(
@@ -113,7 +120,6 @@ def _describe(look: ColumnLook, node: str | None) -> LookedColumn:
         look.n_levels,
         look.n_missing,
         None if bars is None or kind == "level" else HistogramBars(bars.edges, bars.counts),
-        node,
     )
 
 
@@ -131,12 +137,31 @@ def _write(level: object) -> Plain:
 
 
 def _find_near(node: str, free: list[str]) -> str | None:
-    """Find a column that may be meant by a node."""
+    """Find a column that may be meant by a node: by its words, else by its letters.
+
+    >>> _find_near("Age", ["wage", "age in years", "customer_id"])
+    'age in years'
+    """
+    wanted = split_words(node)
+    shared = {name: wanted & split_words(name) for name in free}
+    best = [
+        name for name in free if shared[name] and shared[name] in (wanted, split_words(name))
+    ]
+    if best:
+        return min(best, key=lambda name: (-len(shared[name]), len(split_words(name))))
     folded = {_fold(name): name for name in free}
-    if _fold(node) in folded:
-        return folded[_fold(node)]
     near = get_close_matches(_fold(node), folded, n=1, cutoff=0.75)
     return folded[near[0]] if near else None
+
+
+def split_words(name: str) -> set[str]:
+    """Split a name into its words.
+
+    >>> sorted(split_words("CustomerAge_in-years"))
+    ['age', 'customer', 'in', 'years']
+    """
+    parts = re.findall(r"[A-Z]+(?![a-z])|[A-Z]?[^\W\d_A-Z]+|\d+", name)
+    return {part.casefold() for part in parts}
 
 
 def _fold(name: str) -> str:
@@ -148,12 +173,8 @@ def _fold(name: str) -> str:
     return "".join(c for c in name.casefold() if c.isalnum())
 
 
-def _list_problems(
-    asked: AskedProject, unmatched: tuple[str, ...], n_rows: int
-) -> Iterator[DataProblem]:
+def _list_problems(asked: AskedProject, unmatched: tuple[str, ...]) -> Iterator[DataProblem]:
     """List what of the data does not fit the project."""
-    if not n_rows:
-        yield DataProblem("data.file", "the log has no rows", "Choose another file.")
     try:
         asked.open_log()
     except BounditError as error:

@@ -17,7 +17,7 @@ from msgspec import Raw
 
 from boundit.studio.errors import StudioError
 from boundit.studio.folder import Folder
-from boundit.studio.project import Project, keep_asked
+from boundit.studio.project import DataSource, Project, keep_asked
 from boundit.studio.worker import JobKind, JobMessage, JobOrder
 
 MOST_WAITING, MOST_REMEMBERED = 50, 300
@@ -335,6 +335,8 @@ def describe_death(ending: int | None) -> StudioError:
 def make_key(kind: JobKind, project: Project, folder: Folder) -> str:
     """Make a key that says what an answer hangs on: the kind, the project, files as they are."""
     asked = project if kind == "report" else keep_asked(project)
+    if kind == "look":  # one look at a file serves every graph
+        asked = Project(data=DataSource(file=project.data.file))
     if kind == "simulate":
         asked = msgspec.structs.replace(asked, simulate=project.simulate)
     files = [name for name in (project.data.file, *project.settings.external) if name]

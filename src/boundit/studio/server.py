@@ -11,6 +11,7 @@ from boundit.studio.calls import Studio, StudioLimits
 from boundit.studio.errors import StudioError
 from boundit.studio.folder import Folder
 from boundit.studio.pool import JobPool
+from boundit.studio.project import Project, dump_project
 
 HOST = "127.0.0.1"
 _GRACE = 2
@@ -22,9 +23,18 @@ class StudioServer:
     ``link`` is what a browser opens.
     """
 
-    def __init__(self, folder: Path, port: int, limits: StudioLimits | None = None) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        port: int,
+        limits: StudioLimits | None = None,
+        *,
+        project: Project | None = None,
+    ) -> None:
         self._listening = _listen(port)
         place = Folder(folder)
+        if project is not None:
+            place.save_draft(dump_project(project))
         self.token = StartToken.draw(self._listening.getsockname()[1], place.keep_secret())
         self.link = self.token.link
         self.studio = Studio(place, limits or StudioLimits(), JobPool(place))

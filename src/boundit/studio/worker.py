@@ -28,7 +28,7 @@ from boundit.studio.answers import (
 from boundit.studio.ask import AskedProject, refuse
 from boundit.studio.errors import Refusal, describe_bug
 from boundit.studio.folder import Folder
-from boundit.studio.look import answer_look
+from boundit.studio.look import answer_look, answer_match
 from boundit.studio.project import Project
 from boundit.studio.whatif import (
     JobProgress,
@@ -39,10 +39,20 @@ from boundit.studio.whatif import (
 )
 
 JobKind: TypeAlias = Literal[
-    "look", "bound", "identify", "check", "help", "stress", "suggest", "simulate", "report"
+    "look",
+    "match",
+    "bound",
+    "identify",
+    "check",
+    "help",
+    "stress",
+    "suggest",
+    "simulate",
+    "report",
 ]
 ANSWERS: Mapping[JobKind, Callable[[AskedProject, CountKeeper, Progress], Any]] = {
     "look": answer_look,
+    "match": answer_match,
     "bound": answer_bound,
     "identify": answer_identify,
     "check": answer_check,

@@ -74,7 +74,7 @@ class Exact:
         if evidence.is_exact:
             return PlugIn().bound(rules, evidence)
         others, programs, notes = split_rules(rules, evidence)
-        found = Gathered(tuple(evidence.shape), notes=notes)
+        found = Gathered(tuple(evidence.shape), evidence.lightened[0], notes=notes)
         error = 1 - self.confidence
         for_programs = error * (0.0 if not programs else PROGRAM_SHARE if others else 1.0)
         budget, error = evidence.workspace.budget, error - for_programs
@@ -148,8 +148,6 @@ def find_sum(rule: Rule, evidence: Evidence) -> SumForm | str:
     y, (*before, last) = form.outcome, form.factors
     if evidence.is_numeric and any(y in factor.names for factor in before):
         return f"{y} is read twice, and is not 0/1"
-    if evidence.is_numeric and form.divided:
-        return f"a ratio of which {y} is not 0/1"
     if form.divided and any(y in factor.given for factor in form.factors):
         return f"a ratio in which {y} is given"
     if form.divided and evidence.find(term_of(last)).table.exact:

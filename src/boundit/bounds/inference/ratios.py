@@ -16,7 +16,7 @@ from numpy.random import Generator
 
 from boundit.bounds.evidence import SUCCESS, Evidence
 from boundit.bounds.inference.base import Mask
-from boundit.bounds.inference.evalues import PilotValues, Values
+from boundit.bounds.inference.evalues import LastCells, PilotValues, Totals, Values
 from boundit.bounds.inference.forms import SumForm, term_of
 from boundit.bounds.inference.pilot import Split, smooth
 from boundit.bounds.inference.sums import (
@@ -34,9 +34,11 @@ from boundit.counts.named_array import Floats, NamedArray
 
 THRESHOLD = " t"  # the axis of thresholds; no variable has this name
 KNOTS = 17  # at so many thresholds the pilot chooses scales; between them they are interpolated
-STEPS, LEAST_STEPS = 256, 32
+STEPS, FINE_STEPS, LEAST_STEPS = 256, 1024, 32
 _BLOCK, _MOST = 200_000, 50_000_000
 _REACH = 1.6  # how many half widths the pilot may err, for each of its own
+_UNKNOWN = 1e12
+_VARIANCE = 0.04  # supposed of a numeric outcome, of which the pilot has nothing
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,12 +54,12 @@ class RatioChoice:
 class RatioBound:
     """Exact confidence bounds on one ratio, for all rows of a table."""
 
-    def __init__(self, reader: FormReader, last: "RatioValues") -> None:
+    def __init__(self, reader: FormReader, last: "RatioValues", variance: float | None) -> None:
         self.reader, self.last = reader, last
         self.pilot, self.rest = (reader.read_arrays(pilot=pilot) for pilot in (True, False))
         form = reader.form
         self.by_range = any(not f.of <= form.drawn.keys() for f in form.factors[:-1])
-        self._read_pilot()
+        self._read_pilot(variance)
         kept, cells, rest = reader.layout.axes, reader.layout.cells, self.rest
         self.mass = add_up(rest.weights[-1], cells[-1].axes, kept)
         for place in range(len(rest.rows)):
@@ -66,10 +68,20 @@ class RatioBound:
         self._knots = np.linspace(0, 1, KNOTS).reshape((1,) * len(form.axes) + (-1,))
         self._chooser = self._make_chooser(self._knots)
 
-    def _read_pilot(self) -> None:
+    def _read_pilot(self, variance: float | None) -> None:
         reader = self.reader
         factor, axes = reader.form.factors[-1], reader.layout.cells[-1].axes
         split, body = reader.split(factor), term_of(factor)
+        self._variance = variance
+        self._pilot_shares: tuple[Floats, ...]
+        if variance is not None:
+            known = body.free - {reader.form.outcome}
+            joint = smooth(split.pilot.marginalize(known), body.of & known, split)
+            rows = reader.name(factor, joint.marginalize(body.given)).align(axes)
+            share = reader.name(factor, joint).align(axes) / np.maximum(rows, 1e-300)
+            self._pilot_rows, self._pilot_shares = rows, (share,)
+            self.estimate, self.growth = np.full((1,) * len(reader.layout.axes), 0.5), _UNKNOWN
+            return
         joint = split.pilot.marginalize(body.free)
         if not split.is_exact:
             joint = smooth(joint, body.of, split)
@@ -90,6 +102,12 @@ class RatioBound:
         values = PilotValues(
             self._pilot_rows, self._pilot_shares, (np.zeros(()), np.ones(()), wide)
         )
+        if self._variance is not None:
+            (share,), off = self._pilot_shares, 0.5 - wide
+            variance = share * (self._variance + (1 - share) * off**2)
+            values = PilotValues(
+                self._pilot_rows, (np.ones(()),), (wide + share * off,), variance
+            )
         return Chooser(_resize(self.pilot, t), values, by_range=self.by_range)
 
     def choose(self, log_error: Floats, *, upper: bool) -> RatioChoice:
@@ -102,7 +120,8 @@ class RatioBound:
         )
         low, high = np.maximum(expected - reach, 0.0), np.minimum(expected + reach, 1.0)
         start, stop = (high, low) if upper else (low, high)
-        n_steps = int(np.clip(_MOST // self._count_cells(), LEAST_STEPS, STEPS))
+        most = FINE_STEPS if self.growth >= _UNKNOWN else STEPS
+        n_steps = int(np.clip(_MOST // self._count_cells(), LEAST_STEPS, most))
         steps = (
             start[..., None] + (stop - start)[..., None] * np.linspace(0, 1, n_steps + 1)[1:]
         )
@@ -168,11 +187,16 @@ class RatioValues:
     """The last factor's rows before a threshold is set: failures, successes, other values."""
 
     counts: tuple[Floats, ...]
-    blocks: Blocks
+    blocks: Blocks = list
+    moments: tuple[Floats, Floats] | None = None
 
-    def at(self, t: Floats) -> Values:
+    def at(self, t: Floats) -> LastCells:
         """The rows' values at thresholds."""
-        return Values(self.counts, (np.zeros(()), np.ones(()), t), self.blocks)
+        if self.moments is None:
+            return Values(self.counts, (np.zeros(()), np.ones(()), t), self.blocks)
+        chosen, others = self.counts
+        sums, squares = self.moments[0] + t * others, self.moments[1] + t**2 * others
+        return Totals(chosen + others, sums, squares, guess=t)
 
 
 def make_ratio_bound(
@@ -183,11 +207,24 @@ def make_ratio_bound(
     factor, axes = form.factors[-1], reader.layout.cells[-1].axes
     body, source = term_of(factor), reader.split(factor).rewarded
     joint = source.marginalize(body.free)
+    if evidence.is_numeric:
+        found = (
+            source.marginalize(body.given),
+            source.marginalize(body.free - {form.outcome}),
+            joint,
+            source.sum_squares(body.free),
+        )
+        rows, chosen, sums, squares = (reader.name(factor, each).align(axes) for each in found)
+        last = RatioValues((chosen, rows - chosen), moments=(sums, squares))
+    else:
 
-    def part(whole: NamedArray) -> tuple[Floats, ...]:
-        rows = reader.name(factor, whole.marginalize(body.given)).align(axes)
-        lost, won = (reader.name(factor, whole, i).align(axes) for i in (1 - SUCCESS, SUCCESS))
-        return lost, won, rows - lost - won
+        def part(whole: NamedArray) -> tuple[Floats, ...]:
+            rows = reader.name(factor, whole.marginalize(body.given)).align(axes)
+            lost, won = (
+                reader.name(factor, whole, i).align(axes) for i in (1 - SUCCESS, SUCCESS)
+            )
+            return lost, won, rows - lost - won
 
-    drawn = reveal(joint, body, part, rng)()
-    return RatioBound(reader, RatioValues(part(joint), lambda: drawn))
+        drawn = reveal(joint, body, part, rng)()
+        last = RatioValues(part(joint), lambda: drawn)
+    return RatioBound(reader, last, _VARIANCE if evidence.is_numeric else None)

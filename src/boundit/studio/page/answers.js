@@ -8,9 +8,10 @@ import { keyOf, putLimit } from "./graph.js";
 import { drawEffects, drawIntervals, drawTable, rowKey, sayArm, sayContext } from "./intervals.js";
 import { JobLine } from "./job.js";
 import { drawFault, faultOf, makeLight, makeRepeat } from "./studio.js";
+import { t } from "./words.js";
 
 /** @type {[string, string][]} */
-const SORTS = [["subgroup", "subgroup"], ["lower", "lower bound"], ["upper", "upper bound"], ["width", "width"]];
+const SORTS = [["subgroup", "subgroup"], ["lower", t("answers.lower_bound")], ["upper", t("answers.upper_bound")], ["width", "width"]];
 /** Of how many contexts it is told one by one what to use. */
 const MOST_TOLD = 50;
 /** How many effects are told in sentences. */
@@ -46,9 +47,9 @@ export class Answers extends EventTarget {
   constructor(studio) {
     super();
     this.#studio = studio;
-    this.line = new JobLine(studio, "Working out the intervals");
-    this.aside = new JobLine(studio, "Asking the log whether it contradicts the graph");
-    this.helpLine = new JobLine(studio, "Trying what would narrow the bounds");
+    this.line = new JobLine(studio, t("answers.working_out_the_intervals"));
+    this.aside = new JobLine(studio, t("answers.asking_the_log_whether_it_contradicts"));
+    this.helpLine = new JobLine(studio, t("answers.trying_what_would_narrow_the_bounds"));
     const soon = wait(150, () => {
       if (this.live && this.ready) this.ask();
     });
@@ -82,9 +83,9 @@ export class Answers extends EventTarget {
 
   /** How far the question has come, in a word or two. */
   get standing() {
-    if (this.busy) return "working …";
-    if (!this.#studio.hasQuestion) return "no question yet";
-    if (this.stale) return "ready to ask";
+    if (this.busy) return t("answers.working");
+    if (!this.#studio.hasQuestion) return t("answers.no_question_yet");
+    if (this.stale) return t("answers.ready_to_ask");
     return this.fault ? "refused" : "answered";
   }
 
@@ -173,13 +174,13 @@ export function showAnswers(root, studio, answers) {
   let chosen = null;
   let asTable = false;
   let sort = /** @type {import("./intervals.js").Sort} */ ("subgroup");
-  const button = element("button", { type: "button", class: "primary", "data-key": "ask" }, "Ask");
+  const button = element("button", { type: "button", class: "primary", "data-key": "ask" }, t("answers.ask"));
   const why = element("span", { class: "quiet ask-why" });
   const answer = element("div", { class: "answer", "aria-live": "polite" });
-  const help = element("section", { class: "next-steps", "aria-label": "What would make this surer" });
+  const help = element("section", { class: "next-steps", "aria-label": t("answers.what_would_make_this_surer") });
   const picture = element("div", { class: "picture" });
   const remarks = element("div", { class: "remarks" });
-  const reason = element("section", { class: "reason", "aria-label": "The reason" });
+  const reason = element("section", { class: "reason", "aria-label": t("answers.the_reason") });
   const checks = element("div", { class: "checks-list" });
   const line = answers.line;
   root.append(
@@ -191,7 +192,7 @@ export function showAnswers(root, studio, answers) {
     const { result, fault } = answers;
     button.disabled = !answers.ready || answers.busy;
     const contradicted = !answers.stale && answers.checked && answers.check?.contradicted;
-    redraw(why, !answers.ready ? missing(studio) : contradicted && element("button", { type: "button", class: "link heed-check", "data-key": "contradicted", onclick: showContradiction }, "The log contradicts the graph: see where"));
+    redraw(why, !answers.ready ? missing(studio) : contradicted && element("button", { type: "button", class: "link heed-check", "data-key": "contradicted", onclick: showContradiction }, t("answers.the_log_contradicts_the_graph_see")));
     why.hidden = why.childNodes.length === 0;
     root.classList.toggle("stale", (answers.stale || fault !== null) && result !== null);
     redraw(answer, ...(fault && !answers.stale ? drawRefusal(answers, fault) : []), ...(result ? drawSentence(result) : []));
@@ -211,18 +212,18 @@ export function showAnswers(root, studio, answers) {
     const width = Math.max(280, picture.clientWidth || 560);
     redraw(picture, ...(result.effects ? drawEffectPart(result, width, sort, makeSort()) : []),
       element("div", { class: "picture-head" },
-        element("h3", {}, `Mean ${result.outcome} under each arm`),
+        element("h3", {}, t("answers.mean_under_each_arm", result.outcome)),
         element("button", {
           type: "button", class: "small", "data-key": "table", "aria-pressed": String(asTable),
           onclick: () => {
             asTable = !asTable;
             showPicture();
           },
-        }, asTable ? "Show the picture" : "Show the table")),
+        }, asTable ? t("answers.show_the_picture") : t("answers.show_the_table"))),
       asTable ? drawTable(result) : drawIntervals(result, { width, sort, chosen, onChoose: choose }),
       element("p", { class: "key quiet" },
-        element("span", { class: "key-thin" }), " with sampling error ",
-        element("span", { class: "key-thick" }), " what remains with infinite data"));
+        element("span", { class: "key-thin" }), t("answers.with_sampling_error"),
+        element("span", { class: "key-thick" }), t("answers.what_remains_with_infinite_data")));
   };
 
   const makeSort = () => {
@@ -232,7 +233,7 @@ export function showAnswers(root, studio, answers) {
       sort = /** @type {import("./intervals.js").Sort} */ (select.value);
       showPicture();
     });
-    return element("label", { for: "sort", class: "quiet" }, "sorted by ", select);
+    return element("label", { for: "sort", class: "quiet" }, t("answers.sorted_by"), select);
   };
 
   /** @param {BoundRow} row */
@@ -243,7 +244,7 @@ export function showAnswers(root, studio, answers) {
     showReason();
     if (!chosen) return;
     reason.scrollIntoView({ block: "nearest" });
-    announce(`Reason of ${sayArm(answers.result?.treatments ?? [], row.arm)}`);
+    announce(t("answers.reason_of", sayArm(answers.result?.treatments ?? [], row.arm)));
   };
 
   const showReason = () => {
@@ -253,16 +254,16 @@ export function showAnswers(root, studio, answers) {
   const drawRow = whenNew((/** @type {BoundRow | null} */ row) => {
     studio.light(null);
     if (!row) {
-      redraw(reason, answers.result ? element("p", { class: "quiet" }, "Choose an interval to read why it is where it is.") : null);
+      redraw(reason, answers.result ? element("p", { class: "quiet" }, t("answers.choose_an_interval_to_read_why")) : null);
       return;
     }
     const { result } = answers;
     const where = sayContext(result?.context ?? [], row.context);
     redraw(reason,
-      element("h3", {}, `Why ${sayArm(result?.treatments ?? [], row.arm)}${where ? ` (${where})` : ""} lies there`),
-      element("p", {}, row.title || `${count(row.n)} rows were logged for it.`),
+      element("h3", {}, t("answers.why_lies_there", sayArm(result?.treatments ?? [], row.arm), where ? ` (${where})` : "")),
+      element("p", {}, row.title || t("answers.rows_were_logged_for_it", count(row.n))),
       ...row.reasons.map((each, i) => drawReason(studio, each, result?.rules[each.rule] ?? null, i)),
-      ...["width", "note", "ruled out"].flatMap((part) => (row.explanation?.[part] ?? []).map((/** @type {string} */ words) =>
+      ...["width", "note", t("answers.ruled_out")].flatMap((part) => (row.explanation?.[part] ?? []).map((/** @type {string} */ words) =>
         element("p", { class: "quiet" }, part === "note" ? words : `${part[0].toUpperCase()}${part.slice(1)} ${words}`))));
   });
 
@@ -285,7 +286,7 @@ export function showAnswers(root, studio, answers) {
     }
     redraw(checks,
       element("details", { "data-key": "check" },
-        element("summary", {}, check.contradicted && element("span", { class: "tag bad" }, "contradicted"), check.contradicted && " ", check.verdict),
+        element("summary", {}, check.contradicted && element("span", { class: "tag bad" }, t("answers.contradicted")), check.contradicted && " ", check.verdict),
         element("ul", { class: "statements" }, ...contradictedFirst(check.findings).map((each) =>
           element("li", {},
             element("span", { class: each.status === "contradicted" ? "tag bad" : "tag good" }, each.status), " ",
@@ -317,8 +318,8 @@ function contradictedFirst(findings) {
 
 /** Say what is missing before one can ask. @param {Studio} studio */
 function missing(studio) {
-  if (!studio.hasQuestion) return "Choose an outcome and a treatment above.";
-  return "Choose a log under Data.";
+  if (!studio.hasQuestion) return t("answers.choose_an_outcome_and_a_treatment");
+  return t("answers.choose_a_log_under_data");
 }
 
 /** Whether no effect has a sign: then one asks what would help. @param {BoundResult} result */
@@ -334,17 +335,17 @@ function go(answers, part, focus = "") {
 /** @param {Studio} studio @param {Answers} answers @param {BoundResult} result */
 function drawHelp(studio, answers, result) {
   const { help } = answers;
-  const title = element("h3", {}, "What would make this surer?");
+  const title = element("h3", {}, t("answers.what_would_make_this_surer_2"));
   if (!help) {
-    return [!answers.helpLine.busy && element("button", { type: "button", "data-key": "help", onclick: () => answers.askHelp() }, "What would make this surer?"),
+    return [!answers.helpLine.busy && element("button", { type: "button", "data-key": "help", onclick: () => answers.askHelp() }, t("answers.what_would_make_this_surer_2")),
       answers.helpLine.busy && title].filter((each) => each instanceof Node);
   }
-  if (help.steps.length === 0) return [title, element("p", { class: "quiet" }, "Nothing that was tried narrows the bounds.")];
+  if (help.steps.length === 0) return [title, element("p", { class: "quiet" }, t("answers.nothing_that_was_tried_narrows_the"))];
   const span = result.outcome_range[1] - result.outcome_range[0];
-  return [title, element("p", { class: "quiet" }, `The mean width of the bounds is ${write(help.width)}. It would be`),
+  return [title, element("p", { class: "quiet" }, t("answers.the_mean_width_of_the_bounds", write(help.width))),
     element("ul", { class: "steps" }, ...help.steps.slice(0, 6).map((step) => {
       const { words, act } = describeStep(studio, answers, step);
-      const inside = [element("strong", {}, write(step.width)), element("meter", { max: span, value: step.width, "aria-hidden": "true" }), element("span", {}, words, step.range ? element("span", { class: "quiet" }, ` (${step.range}, depending on what is found)`) : null)];
+      const inside = [element("strong", {}, write(step.width)), element("meter", { max: span, value: step.width, "aria-hidden": "true" }), element("span", {}, words, step.range ? element("span", { class: "quiet" }, t("answers.depending_on_what_is_found", step.range)) : null)];
       return element("li", {}, act ? element("button", { type: "button", "data-key": `step ${step.kind} ${step.words}`, onclick: act }, ...inside) : element("div", { class: "step" }, ...inside));
     }))];
 }
@@ -358,21 +359,21 @@ function describeStep(studio, answers, step) {
   } });
   switch (step.kind) {
     case "value":
-      return { words: `Declare a value of ${step.variable} that the data lack`, act: () => go(answers, "data", `further ${step.variable}`) };
+      return { words: t("answers.declare_a_value_of_that_the", step.variable), act: () => go(answers, "data", `further ${step.variable}`) };
     case "selection_limit":
-      return state("State a selection limit, here 2", (draft) => {
+      return state(t("answers.state_a_selection_limit_here_2"), (draft) => {
         draft.settings.selection_limit = 2;
       }, "G range");
     case "rate":
-      return state("State the selection rate, here 0.5", (draft) => {
+      return state(t("answers.state_the_selection_rate_here_0"), (draft) => {
         draft.settings.selection_rate = 0.5;
       }, "rate range");
     case "confounding_limit": {
       const edge = /** @type {import("./types.js").Edge} */ (step.edge);
-      return state(`State a confounding limit on ${edge.tail} ↔ ${edge.head}, here 2`, (draft) => putLimit(draft, edge, 2), `limit ${keyOf(edge)} range`);
+      return state(t("answers.state_a_confounding_limit_on_here", edge.tail, edge.head), (draft) => putLimit(draft, edge, 2), `limit ${keyOf(edge)} range`);
     }
     case "table":
-      return { words: `Add a table: ${step.words}`, act: () => go(answers, "data", "external file") };
+      return { words: t("answers.add_a_table", step.words), act: () => go(answers, "data", "external file") };
     default:
       return { words: step.words[0].toUpperCase() + step.words.slice(1), act: null };
   }
@@ -385,7 +386,7 @@ function drawRefusal(answers, fault) {
     drawFault(fault),
     elsewhere && element("button", {
       type: "button", class: "small", "data-key": "mend", onclick: () => go(answers, "data"),
-    }, "Mend it under Data"),
+    }, t("answers.mend_it_under_data")),
   ].filter((each) => each instanceof Node);
 }
 
@@ -394,9 +395,9 @@ function drawSentence({ effects, summary, silence, critical }) {
   if (silence.length > 0) {
     const [head, ...rest] = silence;
     return [
-      element("p", { class: "verdict" }, `${head[0].toUpperCase()}${head.slice(1)}: the data do not narrow the answer`),
+      element("p", { class: "verdict" }, t("answers.the_data_do_not_narrow_the", head[0].toUpperCase(), head.slice(1))),
       ...rest.map((words) => element("p", {}, words)),
-      critical.length > 0 && element("div", {}, element("strong", {}, "Why"), element("ul", { class: "heed" }, ...critical.map((words) => element("li", {}, words)))),
+      critical.length > 0 && element("div", {}, element("strong", {}, t("answers.why")), element("ul", { class: "heed" }, ...critical.map((words) => element("li", {}, words)))),
     ].filter((each) => each instanceof Node);
   }
   const [first, ...others] = summary.split("\n");
@@ -404,7 +405,7 @@ function drawSentence({ effects, summary, silence, critical }) {
   const left = said.length - MOST_EFFECTS;
   return [
     ...said.slice(0, MOST_EFFECTS).map((words, i) => element("p", { class: i ? "verdict long" : "verdict" }, words)),
-    left > 0 && element("p", { class: "quiet" }, `and ${count(left)} more arms, below`),
+    left > 0 && element("p", { class: "quiet" }, t("answers.and_more_arms_below", count(left))),
     element("p", { class: said.length ? "choice" : "verdict long" }, first),
     ...others.map((words) => element("p", { class: "quiet" }, words)),
   ].filter((each) => each instanceof Node);
@@ -415,7 +416,7 @@ function drawEffectPart(result, width, sort, sorter) {
   if (!result.effects) return [];
   return [
     element("div", { class: "picture-head" },
-      element("h3", {}, `Effect of ${result.treatments.join(" and ")} on mean ${result.outcome}, compared with ${result.effects.baseline_name}`), sorter),
+      element("h3", {}, t("answers.effect_of_on_mean_compared_with", result.treatments.join(" and "), result.outcome, result.effects.baseline_name)), sorter),
     drawEffects(result, result.effects.rows, width, sort),
     element("p", { class: "quiet" }, result.effects.confidence),
   ];
@@ -425,11 +426,11 @@ function drawEffectPart(result, width, sort, sorter) {
 function drawRemarks({ choice, caveats }) {
   return [
     choice.length > 0 && element("details", { "data-key": "uses" },
-      element("summary", {}, "Which arm to choose"),
+      element("summary", {}, t("answers.which_arm_to_choose")),
       element("ul", { class: "heed" }, ...choice.slice(0, MOST_TOLD).map((words) => element("li", {}, words))),
-      choice.length > MOST_TOLD && element("p", { class: "quiet" }, `and ${count(choice.length - MOST_TOLD)} contexts more; the report has them all`)),
+      choice.length > MOST_TOLD && element("p", { class: "quiet" }, t("answers.and_contexts_more_the_report_has", count(choice.length - MOST_TOLD)))),
     caveats.length > 0 && element("details", { "data-key": "caveats" },
-      element("summary", {}, caveats.length === 1 ? "One caveat" : `${caveats.length} caveats`),
+      element("summary", {}, caveats.length === 1 ? t("answers.one_caveat") : t("answers.caveats", caveats.length)),
       element("ul", { class: "heed" }, ...caveats.map((each) => element("li", {}, each)))),
   ];
 }
@@ -439,9 +440,9 @@ function drawReason(studio, { title, data }, rule, at) {
   const steps = rule?.steps ?? [];
   return element("div", { class: "reason-part" },
     element("p", {}, rule ? makeLight(studio, { words: title, lit: rule.lit }, `reason ${at}`)
-      : `${title}: under this graph the log leaves it open. “What would narrow this?” lists what would help.`),
+      : t("answers.under_this_graph_the_log_leaves", title)),
     rule?.claim ? element("p", {}, rule.claim) : null,
     data.length > 0 && element("ul", { class: "numbers" }, ...data.map((each) => element("li", {}, each))),
-    steps.length > 0 && element("p", { class: "why-head" }, "Derivation"),
+    steps.length > 0 && element("p", { class: "why-head" }, t("answers.derivation")),
     steps.length > 0 && element("ul", {}, ...steps.map((step, i) => element("li", {}, makeLight(studio, step, `reason ${at} ${i}`)))));
 }

@@ -5,6 +5,7 @@
 import { count, element, shape, write } from "./dom.js";
 import { ticks } from "./intervals.js";
 import { boxWidth } from "./strokes.js";
+import { t } from "./words.js";
 
 const HEIGHT = 300;
 const LEFT = 52;
@@ -26,13 +27,13 @@ export function drawCurves(curves, width) {
   const ends = spread(curves.map((each) => y(each.mean.at(-1) ?? 0)));
   return shape("svg", {
     class: "curves", viewBox: `0 0 ${width} ${HEIGHT}`, width, height: HEIGHT, role: "img",
-    "aria-label": `Regret by round. ${curves.map((each) => `${each.name}: ${write(each.mean.at(-1) ?? 0)} at the end`).join("; ")}`,
+    "aria-label": t("curves.regret_by_round", curves.map((each) => t("curves.at_the_end", each.name, write(each.mean.at(-1) ?? 0))).join("; ")),
   },
   ...ticks(least, most).map((value) =>
     shape("g", { class: "tick" }, shape("line", { x1: LEFT, x2: width - right, y1: y(value), y2: y(value) }),
       shape("text", { class: "left", x: LEFT - 8, y: y(value) + 4 }, write(value)))),
   ...ticks(0, last).map((value) => shape("text", { class: "below", x: x(value), y: HEIGHT - BOTTOM + 18 }, count(value))),
-  shape("text", { class: "below", x: (LEFT + width - right) / 2, y: HEIGHT - 4 }, "round"),
+  shape("text", { class: "below", x: (LEFT + width - right) / 2, y: HEIGHT - 4 }, t("curves.round")),
   ...curves.map((curve, i) => {
     const up = curve.rounds.map((round, j) => `${x(round).toFixed(1)} ${y(curve.high[j]).toFixed(1)}`);
     const down = curve.rounds.map((round, j) => `${x(round).toFixed(1)} ${y(curve.low[j]).toFixed(1)}`).reverse();
@@ -56,9 +57,9 @@ function spread(places) {
 
 /** The same as a table. @param {NamedCurve[]} curves */
 export function drawCurveTable(curves) {
-  return element("div", { class: "box", tabindex: "0", role: "region", "aria-label": "Regret at the end" },
+  return element("div", { class: "box", tabindex: "0", role: "region", "aria-label": t("curves.regret_at_the_end") },
     element("table", {},
-      element("thead", {}, element("tr", {}, ...["policy", "regret", "band"].map((name, i) => element("th", { scope: "col", class: i ? "number" : "" }, name)))),
+      element("thead", {}, element("tr", {}, ...[t("curves.policy"), t("curves.regret"), t("curves.band")].map((name, i) => element("th", { scope: "col", class: i ? "number" : "" }, name)))),
       element("tbody", {}, ...curves.map((curve, i) =>
         element("tr", {}, element("th", { scope: "row" }, element("span", { class: `swatch series-${(i % 8) + 1}${curve.bounds ? "" : " plain"}` }), curve.name),
           element("td", { class: "number" }, write(curve.mean.at(-1) ?? 0)),

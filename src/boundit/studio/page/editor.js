@@ -15,6 +15,7 @@ import {
 } from "./graph.js";
 import { boxWidth, drawStroke, frameNodes, NODE_HEIGHT } from "./strokes.js";
 import { Viewport } from "./viewport.js";
+import { t } from "./words.js";
 
 const STEP = 10;
 const SLACK = 4;
@@ -32,7 +33,7 @@ export class GraphEditor extends HTMLElement {
   #svg = shape("svg", {
     class: "canvas",
     role: "application",
-    "aria-label": "The graph. Press question mark for its keys.",
+    "aria-label": t("editor.the_graph_press_question_mark_for"),
   });
   #groups = shape("g", { class: "groups" });
   #checks = shape("g", { class: "checks" });
@@ -120,7 +121,7 @@ export class GraphEditor extends HTMLElement {
     this.picking = role;
     this.stopConnecting();
     this.#svg.classList.toggle("picking", role !== null);
-    if (role) announce("Click nodes in the graph, or go to one and press Enter. Escape ends it.");
+    if (role) announce(t("editor.click_nodes_in_the_graph_or"));
     this.dispatchEvent(new CustomEvent("selection"));
   }
 
@@ -130,10 +131,10 @@ export class GraphEditor extends HTMLElement {
     const node = findNode(this.project.graph, name);
     if (!role || !node) return;
     if (node.hidden || node.selection) {
-      complain(`${name} is ${node.hidden ? "hidden" : "the selection node"}: no column has it.`);
+      complain(t("editor.is_no_column_has_it", name, node.hidden ? t("editor.hidden") : t("editor.the_selection_node")));
       return;
     }
-    this.#store.change(`${name} as ${role}`, (draft) => toggleRole(draft, name, role));
+    this.#store.change(t("editor.as", name, role), (draft) => toggleRole(draft, name, role));
     if (role === "outcome") this.pick(null);
   }
 
@@ -184,7 +185,7 @@ export class GraphEditor extends HTMLElement {
     const { graph } = this.project;
     const name = makeName(graph);
     const { x, y } = at ?? this.#findRoom();
-    this.#store.change(`add ${name}`, (draft) => addNode(draft, name, Math.round(x), Math.round(y)));
+    this.#store.change(t("data.add", name), (draft) => addNode(draft, name, Math.round(x), Math.round(y)));
     this.select({ nodes: [name] });
     this.rename(name);
   }
@@ -196,12 +197,12 @@ export class GraphEditor extends HTMLElement {
       this.#join(from[0], from[1], kind);
     } else if (from.length === 1) {
       this.#connecting = { from: from[0], kind };
-      announce(`Connecting from ${from[0]}. Choose the other node, or Escape to give up.`);
+      announce(t("editor.connecting_from_choose_the_other_node", from[0]));
       this.#paintStates();
       this.focusCurrent();
       this.dispatchEvent(new CustomEvent("selection"));
     } else {
-      complain("Select a node first: the edge starts there.");
+      complain(t("editor.select_a_node_first_the_edge"));
     }
   }
 
@@ -217,8 +218,8 @@ export class GraphEditor extends HTMLElement {
   toggleRole(role) {
     const [name] = this.#selected.nodes;
     if (!name) return;
-    this.#store.change(`${name} as ${role}`, (draft) => toggleRole(draft, name, role));
-    announce(`${name}: ${listRoles(this.project, name).join(", ") || "no role"}`);
+    this.#store.change(t("editor.as", name, role), (draft) => toggleRole(draft, name, role));
+    announce(`${name}: ${listRoles(this.project, name).join(", ") || t("editor.no_role")}`);
   }
 
   /** Remove what is selected. */
@@ -226,16 +227,16 @@ export class GraphEditor extends HTMLElement {
     const { nodes, edge } = this.#selected;
     if (edge) {
       const all = bundleEdges(this.project.graph).find(({ edges }) => edges.some((each) => sameEdge(each, edge)))?.edges ?? [edge];
-      this.#store.change(`remove ${say(edge)}`, (draft) => {
+      this.#store.change(t("editor.remove", say(edge)), (draft) => {
         for (const each of all) removeEdge(draft, each);
       });
-      announce(`Removed: ${say(edge)}`);
+      announce(t("editor.removed", say(edge)));
       this.select({ nodes: [edge.tail] });
     } else if (nodes.length > 0) {
-      this.#store.change(`remove ${nodes.join(", ")}`, (draft) => {
+      this.#store.change(t("editor.remove", nodes.join(", ")), (draft) => {
         for (const name of nodes) removeNode(draft, name);
       });
-      announce(`Removed: ${nodes.join(", ")}`);
+      announce(t("editor.removed", nodes.join(", ")));
       this.select({});
     }
     this.focusCurrent();
@@ -245,7 +246,7 @@ export class GraphEditor extends HTMLElement {
   turn(into) {
     const { edge } = this.#selected;
     if (!edge || sameEdge(edge, into)) return;
-    this.#store.change(`${say(edge)} becomes ${say(into)}`, (draft) => replaceEdge(draft, edge, into));
+    this.#store.change(t("editor.becomes", say(edge), say(into)), (draft) => replaceEdge(draft, edge, into));
     this.select({ edge: into });
     announce(say(into));
   }
@@ -255,12 +256,12 @@ export class GraphEditor extends HTMLElement {
     this.stopConnecting();
     const edge = { tail, head, kind };
     if (tail === head) {
-      complain("An edge needs two nodes.");
+      complain(t("editor.an_edge_needs_two_nodes"));
     } else if (this.project.graph.edges.some((each) => sameEdge(each, edge))) {
-      complain(`${say(edge)} is drawn already.`);
+      complain(t("editor.is_drawn_already", say(edge)));
     } else {
-      this.#store.change(`add ${say(edge)}`, (draft) => addEdge(draft, tail, head, kind));
-      announce(`Added: ${say(edge)}`);
+      this.#store.change(t("data.add", say(edge)), (draft) => addEdge(draft, tail, head, kind));
+      announce(t("editor.added", say(edge)));
     }
     this.select({ nodes: [head] });
     this.focusCurrent();
@@ -271,7 +272,7 @@ export class GraphEditor extends HTMLElement {
     const node = findNode(this.project.graph, name);
     if (!node) return;
     const width = Math.max(130, boxWidth(name, node.selection) + 20);
-    const input = element("input", { class: "rename", value: name, "aria-label": `Name of ${name}`, spellcheck: "false" });
+    const input = element("input", { class: "rename", value: name, "aria-label": t("editor.name_of", name), spellcheck: "false" });
     const fault = element("p", { class: "fault", role: "alert" });
     const place = shape("foreignObject", {
       x: node.x - width / 2, y: node.y - NODE_HEIGHT / 2, width, height: 110, class: "renaming",
@@ -283,16 +284,16 @@ export class GraphEditor extends HTMLElement {
       const after = input.value.trim();
       if (keep && after !== name) {
         if (after === "" || findNode(this.project.graph, after)) {
-          fault.textContent = after === "" ? "A node needs a name." : `There is another ${after}.`;
+          fault.textContent = after === "" ? t("editor.a_node_needs_a_name") : t("editor.there_is_another", after);
           if (refocus) return;
-          complain(`${fault.textContent} It stays ${name}.`);
+          complain(t("editor.it_stays", fault.textContent, name));
           keep = false;
         }
       }
       done = true;
       place.remove();
       if (keep && after !== name && findNode(this.project.graph, name)) {
-        this.#store.change(`rename ${name} to ${after}`, (draft) => renameNode(draft, name, after, this.columns));
+        this.#store.change(t("editor.rename_to", name, after), (draft) => renameNode(draft, name, after, this.columns));
         this.select({ nodes: [after] });
       }
       if (refocus) this.focusCurrent();
@@ -367,9 +368,9 @@ export class GraphEditor extends HTMLElement {
     this.#empty.hidden = !bare;
     if (!bare || this.#empty.childElementCount) return;
     this.#empty.append(
-      element("p", {}, element("strong", {}, "An empty graph.")),
-      element("p", {}, "Double-click anywhere, or press N, to add a variable: the treatment, the outcome, what affects both. Or add columns of your data under Data."),
-      element("p", {}, "Or type the graph below, as in ", element("code", {}, "Treatment -> Outcome"), ", or paste DAGitty or DOT text there."),
+      element("p", {}, element("strong", {}, t("editor.an_empty_graph"))),
+      element("p", {}, t("editor.double_click_anywhere_or_press_n")),
+      element("p", {}, t("editor.or_type_the_graph_below_as"), element("code", {}, t("editor.treatment_outcome")), t("editor.or_paste_dagitty_or_dot_text")),
     );
   }
 
@@ -380,8 +381,8 @@ export class GraphEditor extends HTMLElement {
       const box = frameGroup(graph.nodes, members, moved);
       if (!box) return [];
       const { x, y, width, height } = box;
-      return [shape("g", { class: "group", "data-group": name, role: "img", "aria-label": `Group ${name}: ${members.join(", ")}` },
-        shape("title", {}, independent ? "Independent variables" : "Variables with arbitrary relations among them"),
+      return [shape("g", { class: "group", "data-group": name, role: "img", "aria-label": t("editor.group", name, members.join(", ")) },
+        shape("title", {}, independent ? t("editor.independent_variables") : t("editor.variables_with_arbitrary_relations_among_them")),
         shape("rect", { x: x - width / 2, y: y - height / 2, width, height, rx: 12 }),
         shape("text", { x: x - width / 2 + 10, y: y - height / 2 + 15 }, name))];
     }));
@@ -435,7 +436,7 @@ export class GraphEditor extends HTMLElement {
       }
       const without = this.project.without_edges.some((each) => sameEdge(each, edge));
       part.classList.toggle("without", without);
-      part.setAttribute("aria-label", `${say({ tail: tail ?? edge.tail, head: head ?? edge.head, kind: edge.kind })}${without ? ", left out" : ""}`);
+      part.setAttribute("aria-label", `${say({ tail: tail ?? edge.tail, head: head ?? edge.head, kind: edge.kind })}${without ? t("editor.left_out") : ""}`);
       this.#drawEdge(bundle, part);
     }
   }
@@ -547,7 +548,7 @@ export class GraphEditor extends HTMLElement {
   #goToEdge(name, after) {
     const edges = this.project.graph.edges.filter((edge) => edge.tail === name || edge.head === name);
     if (edges.length === 0) {
-      complain(`${name} has no edges.`);
+      complain(t("editor.has_no_edges", name));
       return;
     }
     const at = after ? edges.findIndex((edge) => sameEdge(edge, after)) : -1;
@@ -679,7 +680,7 @@ export class GraphEditor extends HTMLElement {
 
   /** @param {string} name @param {[number, number]} direction */
   #nudge(name, [dx, dy]) {
-    this.#store.change(`move ${name}`, (draft) => {
+    this.#store.change(t("editor.move", name), (draft) => {
       const node = findNode(draft.graph, name);
       if (!node) return;
       node.x += dx * STEP;
@@ -812,7 +813,7 @@ export class GraphEditor extends HTMLElement {
 
   /** @param {Drag} drag */
   #drop(drag) {
-    this.#store.change(`move ${drag.names.join(", ")}`, (draft) => {
+    this.#store.change(t("editor.move", drag.names.join(", ")), (draft) => {
       for (const name of drag.names) {
         const node = findNode(draft.graph, name);
         if (!node) continue;
@@ -862,8 +863,8 @@ function drawFrame(node, roles) {
     node.selection &&
       shape("rect", { class: "rim selection", x: frame.x + 3, y: frame.y + 3, width: width - 6, height: NODE_HEIGHT - 6, rx: 2 }),
     shape("text", { y: roles.length > 0 ? -1 : 5 }, node.name),
-    roles.length > 0 && shape("text", { class: `role ${roles[0]}`, y: 13 }, roles[0] === "context" ? "subgroup" : roles[0]),
-    shape("circle", { class: "handle", cx: width / 2, cy: 0, r: 7 }, shape("title", {}, "Drag to another node to connect")),
+    roles.length > 0 && shape("text", { class: `role ${roles[0]}`, y: 13 }, roles[0] === "context" ? t("editor.subgroup") : roles[0]),
+    shape("circle", { class: "handle", cx: width / 2, cy: 0, r: 7 }, shape("title", {}, t("editor.drag_to_another_node_to_connect"))),
   ];
   return parts.filter((each) => each instanceof Node);
 }
@@ -890,9 +891,9 @@ function describeNode(project, node, roles) {
   }
   const parts = [
     [node.name, ...roles].join(", "),
-    causes.length > 0 && `caused by ${causes.join(", ")}`,
-    effects.length > 0 && `causes ${effects.join(", ")}`,
-    unseen.length > 0 && `hidden common cause with ${unseen.join(", ")}`,
+    causes.length > 0 && t("editor.caused_by", causes.join(", ")),
+    effects.length > 0 && t("editor.causes", effects.join(", ")),
+    unseen.length > 0 && t("editor.hidden_common_cause_with", unseen.join(", ")),
   ];
   return parts.filter(Boolean).join("; ");
 }

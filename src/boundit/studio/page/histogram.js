@@ -2,6 +2,7 @@
 /** A histogram with the edges of bins on it, which a mouse or the arrow keys move. */
 
 import { element, redraw, shape, write } from "./dom.js";
+import { t } from "./words.js";
 
 const WIDTH = 460;
 const HEIGHT = 96;
@@ -56,7 +57,7 @@ export class BinHistogram extends HTMLElement {
       return shape("rect", { class: "bar", x, y: HEIGHT - high, width: Math.max(0.5, this.#place(edges[i + 1]) - x - 1), height: high });
     });
     redraw(this.#svg,
-      shape("g", { role: "img", "aria-label": `Histogram of ${this.#name} from ${write(this.#low)} to ${write(this.#high)}` }, ...bars),
+      shape("g", { role: "img", "aria-label": t("histogram.histogram_of_from_to", this.#name, write(this.#low), write(this.#high)) }, ...bars),
       shape("line", { class: "axis", x1: 10, x2: WIDTH - 10, y1: HEIGHT, y2: HEIGHT }),
       shape("text", { class: "tick", x: 10, y: HEIGHT + 16 }, write(this.#low)),
       shape("text", { class: "tick end", x: WIDTH - 10, y: HEIGHT + 16 }, write(this.#high)),
@@ -68,7 +69,7 @@ export class BinHistogram extends HTMLElement {
   #drawEdge(value, i) {
     const part = shape("g", {
       class: "bin-edge", role: "slider", tabindex: "0", "data-key": `edge ${i}`,
-      "aria-label": `Cut ${i + 1} of ${this.#bins.length} of ${this.#name}; Delete takes it away`,
+      "aria-label": t("histogram.cut_of_of_delete_takes_it", i + 1, this.#bins.length, this.#name),
       "aria-valuenow": value, "aria-valuemin": this.#low, "aria-valuemax": this.#high, "aria-valuetext": write(value),
       transform: `translate(${this.#place(value)} 0)`,
     }, shape("line", { y1: 0, y2: HEIGHT + 4 }), shape("rect", { x: -5, y: 0, width: 10, height: 16, rx: 3 }));
@@ -107,24 +108,37 @@ export class BinHistogram extends HTMLElement {
 
   #drawInputs() {
     return [
-      element("span", { class: "quiet" }, this.#bins.length ? "Cut at" : "Not cut: every number is a level of its own."),
+      element("span", { class: "quiet" }, this.#bins.length ? t("histogram.cut_at") : t("histogram.not_cut_every_number_is_a")),
       ...this.#bins.flatMap((value, i) => [
         element("input", {
-          type: "number", step: "any", value, "data-key": `input ${i}`, "aria-label": `Cut ${i + 1} of ${this.#name}`,
+          type: "number", step: "any", value, "data-key": `input ${i}`, "aria-label": t("histogram.cut_of", i + 1, this.#name),
           onchange: (/** @type {Event} */ event) => {
             const typed = /** @type {HTMLInputElement} */ (event.target).valueAsNumber; // NaN where it was emptied
             this.#tell(this.#bins.map((each, j) => (j === i ? typed : each)).filter(Number.isFinite));
           },
         }),
         this.#bins.length > 1 && element("button", {
-          type: "button", class: "small", "data-key": `drop ${i}`, "aria-label": `Take away cut ${write(value)} of ${this.#name}`,
+          type: "button", class: "small", "data-key": `drop ${i}`, "aria-label": t("histogram.take_away_cut_of", write(value), this.#name),
           onclick: () => this.#tell(this.#bins.filter((_, j) => j !== i)),
         }, "✕"),
       ]),
-      element("button", { type: "button", class: "small", "data-key": "add", onclick: () => this.#add() }, "Add a cut"),
+      this.#bins.length === 0 && element("button", { type: "button", class: "small", "data-key": "suggest", onclick: () => this.#tell(this.#findQuartiles()) }, t("histogram.cut_into_quarters")),
+      element("button", { type: "button", class: "small", "data-key": "add", onclick: () => this.#add() }, t("histogram.add_a_cut")),
       this.#bins.length > 0 &&
-        element("button", { type: "button", class: "small", "data-key": "clear", onclick: () => this.#tell([]) }, "Do not cut"),
+        element("button", { type: "button", class: "small", "data-key": "clear", onclick: () => this.#tell([]) }, t("histogram.do_not_cut")),
     ].filter((each) => each instanceof Node);
+  }
+
+  /** Find the cuts that split the rows into quarters, as far as the bars tell. */
+  #findQuartiles() {
+    const { edges, counts } = this.#histogram;
+    const all = counts.reduce((sum, each) => sum + each, 0);
+    return [0.25, 0.5, 0.75].map((share) => {
+      let before = 0;
+      let i = 0;
+      while (i < counts.length - 1 && before + counts[i] < share * all) before += counts[i++];
+      return this.#round(edges[i] + ((share * all - before) / (counts[i] || 1)) * (edges[i + 1] - edges[i]));
+    });
   }
 
   /** Add a cut in the widest gap. */

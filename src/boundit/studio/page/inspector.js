@@ -6,14 +6,15 @@
 import { element, redraw, whenNew } from "./dom.js";
 import { findNode, listBetween, listRoles, sameEdge } from "./graph.js";
 import { say } from "./editor.js";
+import { t } from "./words.js";
 
 /** @type {[import("./graph.js").Role, string, string, string][]} */
 const ROLES = [
-  ["treatment", "Treatment", "1", "what is done"],
-  ["outcome", "Outcome", "2", "what is to change"],
-  ["context", "Subgroup", "3", "known before; effects are told for each of its values"],
-  ["hidden", "Hidden", "4", "never written down"],
-  ["selection", "Selection", "5", "decides which rows were kept"],
+  ["treatment", t("inspector.treatment"), "1", t("inspector.what_is_done")],
+  ["outcome", t("inspector.outcome"), "2", t("inspector.what_is_to_change")],
+  ["context", t("inspector.subgroup"), "3", t("inspector.known_before_effects_are_told_for")],
+  ["hidden", t("inspector.hidden"), "4", t("inspector.never_written_down")],
+  ["selection", t("inspector.selection"), "5", t("inspector.decides_which_rows_were_kept")],
 ];
 
 /** @param {HTMLElement} root @param {Studio} studio */
@@ -46,8 +47,8 @@ function describeConnecting({ editor }) {
   const { from, kind } = /** @type {{from: string, kind: EdgeKind}} */ (editor.connecting);
   return [
     element("p", {}, element("strong", {}, `${from} ${kind === "->" ? "→" : "↔"} …`),
-      " Choose the other node: click it, or go there with the arrow keys and press Enter."),
-    makeButton("Give up", "giveup", () => editor.stopConnecting()),
+      t("inspector.choose_the_other_node_click_it")),
+    makeButton(t("inspector.give_up"), "giveup", () => editor.stopConnecting()),
   ];
 }
 
@@ -58,7 +59,7 @@ function describeGraph({ claims, project }) {
   return [
     ...faults.map(({ message }) => element("p", { class: "fault", role: "alert" }, message)),
     element("p", { class: "quiet" },
-      "Select a node or an edge to read what it claims; a node lists the edges that it lacks too. With Shift, two nodes are selected."),
+      t("inspector.select_a_node_or_an_edge")),
     claims.selection ? element("p", {}, claims.selection) : element("span", {}),
   ];
 }
@@ -72,20 +73,20 @@ function describeNode(studio, name) {
   return [
     element("div", { class: "row" },
       element("strong", { class: "what" }, name),
-      makeButton("Rename", "rename", () => editor.rename(name), "Enter"),
-      makeButton("Connect →", "connect", () => editor.connect("->"), "C"),
-      makeButton("Connect ↔", "both", () => editor.connect("<->"), "B"),
-      makeButton("Delete", "delete", () => editor.remove(), "Delete")),
-    element("div", { class: "row roles", role: "group", "aria-label": `Role of ${name}` },
+      makeButton(t("inspector.rename"), "rename", () => editor.rename(name), "Enter"),
+      makeButton(t("inspector.connect"), "connect", () => editor.connect("->"), "C"),
+      makeButton(t("inspector.connect_2"), "both", () => editor.connect("<->"), "B"),
+      makeButton(t("inspector.delete"), "delete", () => editor.remove(), "Delete")),
+    element("div", { class: "row roles", role: "group", "aria-label": t("inspector.role_of", name) },
       ...ROLES.map(([role, label, key, words]) =>
         element("button", {
           type: "button", class: `chip ${role}`, "aria-pressed": String(roles.includes(role)),
-          "data-key": `role ${role}`, title: `${words} (key ${key})`, onclick: () => editor.toggleRole(role),
+          "data-key": `role ${role}`, title: t("inspector.key", words, key), onclick: () => editor.toggleRole(role),
         }, label))),
     ...faults.map(({ message }) => element("p", { class: "fault", role: "alert" }, message)),
     edges.length > 0
       ? element("ul", { class: "claims" }, ...edges.map((edge) => element("li", {}, makeEdgeLink(studio, edge), ` ${findClaim(studio, edge)}`)))
-      : element("p", { class: "quiet" }, "No edge joins it yet: it moves nothing and nothing moves it."),
+      : element("p", { class: "quiet" }, t("inspector.no_edge_joins_it_yet_it")),
     listMissing(studio, name),
   ];
 }
@@ -95,11 +96,11 @@ function listMissing({ claims, editor }, name) {
   const missing = claims.missing.filter((each) => each.tail === name || each.head === name);
   if (missing.length === 0) return element("span", {});
   return element("details", { "data-key": "missing" },
-    element("summary", {}, missing.length === 1 ? "One missing edge, and what that claims" : `${missing.length} missing edges, and what they claim`),
+    element("summary", {}, missing.length === 1 ? t("inspector.one_missing_edge_and_what_that") : t("inspector.missing_edges_and_what_they_claim", missing.length)),
     element("ul", { class: "lacking" }, ...missing.map((pair) =>
       element("li", {}, element("button", {
         type: "button", class: "link", "data-key": `no ${say(pair)}`, onclick: () => editor.select({ nodes: [pair.tail, pair.head] }),
-      }, `No ${say(pair)}:`), ` ${pair.claim}`))));
+      }, t("inspector.no", say(pair))), ` ${pair.claim}`))));
 }
 
 /** @param {Studio} studio @param {Edge} edge */
@@ -115,26 +116,26 @@ function describeEdge(studio, edge) {
   ];
   const faults = studio.claims.problems.filter(({ lit }) => lit?.edges.some((each) => sameEdge(each, edge)));
   return [
-    element("div", { class: "row", role: "group", "aria-label": "Kind of edge" },
+    element("div", { class: "row", role: "group", "aria-label": t("inspector.kind_of_edge") },
       ...ways.map(([into, label], i) =>
         element("button", {
           type: "button", class: "chip", "aria-pressed": String(sameEdge(into, edge)), "data-key": `way ${i}`,
           onclick: () => editor.turn(into),
         }, label)),
-      makeButton("Delete", "delete", () => editor.remove(), "Delete")),
+      makeButton(t("inspector.delete"), "delete", () => editor.remove(), "Delete")),
     ...faults.map(({ message }) => element("p", { class: "fault", role: "alert" }, message)),
     element("p", {}, findClaim(studio, edge)),
     element("label", { class: "check-line" },
       element("input", {
         type: "checkbox", ...(without ? { checked: true } : {}), "data-key": "without",
         onchange: () =>
-          store.change(without ? `suppose ${say(edge)} again` : `suppose no ${say(edge)}`, (draft) => {
+          store.change(without ? t("inspector.suppose_again", say(edge)) : t("inspector.suppose_no", say(edge)), (draft) => {
             draft.without_edges = without
               ? draft.without_edges.filter((each) => !sameEdge(each, edge))
               : [...draft.without_edges, edge];
           }),
       }),
-      " What if it were absent? Leave it out of the answers, and keep it in the drawing."),
+      t("inspector.what_if_it_were_absent_leave")),
   ];
 }
 
@@ -144,20 +145,20 @@ function describePair(studio, a, b) {
   const drawn = listBetween(project.graph, a, b);
   const missing = claims.missing.filter((each) => (each.tail === a && each.head === b) || (each.tail === b && each.head === a));
   return [
-    element("p", {}, element("strong", { class: "what" }, `${a} and ${b}`)),
+    element("p", {}, element("strong", { class: "what" }, t("inspector.and", a, b))),
     element("ul", { class: "claims" },
       ...drawn.map((edge) => element("li", {}, makeEdgeLink(studio, edge), ` ${findClaim(studio, edge)}`)),
       ...missing.map((pair, i) =>
         element("li", { class: "missing" },
-          element("span", { class: "absent" }, `No ${say(pair)}:`), ` ${pair.claim} `,
-          makeButton("Add it", `add ${i}`, () => {
+          element("span", { class: "absent" }, t("inspector.no", say(pair))), ` ${pair.claim} `,
+          makeButton(t("inspector.add_it"), `add ${i}`, () => {
             editor.select({ nodes: [pair.tail, pair.head] });
             editor.connect(pair.kind);
           })))),
     drawn.length + missing.length === 0
-      ? element("p", { class: "quiet" }, "Nothing can be said of these two yet.")
+      ? element("p", { class: "quiet" }, t("inspector.nothing_can_be_said_of_these"))
       : element("span", {}),
-    makeButton("Remove both nodes", "delete", () => editor.remove(), "Delete"),
+    makeButton(t("inspector.remove_both_nodes"), "delete", () => editor.remove(), "Delete"),
   ];
 }
 

@@ -4,6 +4,7 @@
 /** @import { BoundResult, BoundRow, EffectRow, Interval, Level } from "./types.js" */
 import { count, element, shape, write } from "./dom.js";
 import { widthOf, wrap } from "./strokes.js";
+import { t } from "./words.js";
 
 const RIGHT = 118;
 const ROW = 28;
@@ -64,9 +65,9 @@ export function drawIntervals(result, { width, sort = "subgroup", chosen = null,
   const old = new Map(before?.rows.map((row) => [rowKey(row), row]));
   const scale = zoom([...result.rows, ...(before?.rows ?? [])], result.outcome_range);
   return drawPicture(result, result.rows, {
-    width, scale, sort, label: "Bounds on the mean outcome under each arm; choose one to read its reason",
+    width, scale, sort, label: t("intervals.bounds_on_the_mean_outcome_under"),
     describe: (row) => ({
-      kind: `interval${row.ruled_out_by ? " out" : ""}`, note: row.ruled_out_by ? "ruled out" : "", chosen: chosen === rowKey(row), before: old.get(rowKey(row)) ?? null,
+      kind: `interval${row.ruled_out_by ? " out" : ""}`, note: row.ruled_out_by ? t("answers.ruled_out") : "", chosen: chosen === rowKey(row), before: old.get(rowKey(row)) ?? null,
     }),
     onChoose,
   });
@@ -76,7 +77,7 @@ export function drawIntervals(result, { width, sort = "subgroup", chosen = null,
 export function drawEffects(result, rows, width, sort = /** @type {Sort} */ ("subgroup")) {
   const span = result.outcome_range[1] - result.outcome_range[0];
   return drawPicture(result, rows, {
-    width, scale: zoom(rows, [-span, span], [0]), zero: true, sort, label: "Bounds on the effect of each arm",
+    width, scale: zoom(rows, [-span, span], [0]), zero: true, sort, label: t("intervals.bounds_on_the_effect_of_each"),
     describe: ({ direction }) => ({
       kind: `effect ${direction === "inconclusive" ? "open" : (direction === "increase") === (result.goal === "max") ? "better" : "worse"}`,
       note: direction, chosen: false, before: null,
@@ -144,7 +145,7 @@ function sortRows(rows, sort) {
 /** @param {Interval} row @param {any} how */
 function drawRow(row, { y, height, lines, place, left, narrow, width, context, arm, kind, note, chosen, before, onChoose, digits, zero }) {
   const middle = y + height / 2 + (narrow ? 6 : 0);
-  const words = `${arm}${context ? ` where ${context}` : ""}: between ${write(row.lower)} and ${write(row.upper)}${note ? `, ${note}` : ""}`;
+  const words = t("intervals.between_and", arm, context ? t("intervals.where", context) : "", write(row.lower), write(row.upper), note ? `, ${note}` : "");
   /** @param {number} value */
   const say = (value) => `${zero && value > 0 ? "+" : ""}${value.toFixed(digits)}`;
   const part = shape("g", {
@@ -160,7 +161,7 @@ function drawRow(row, { y, height, lines, place, left, narrow, width, context, a
   shape("line", { class: "cap", x1: place(row.lower), x2: place(row.lower), y1: middle - 6, y2: middle + 6 }),
   shape("line", { class: "cap", x1: place(row.upper), x2: place(row.upper), y1: middle - 6, y2: middle + 6 }),
   shape("rect", { class: "core", x: place(row.lower_estimate), y: middle - 5, width: Math.max(3, place(row.upper_estimate) - place(row.lower_estimate)), height: 10, rx: 2 }),
-  shape("text", { class: "ends", x: width - 4, y: narrow ? y + 12 : middle + 4.5 }, `${say(row.lower)} to ${say(row.upper)}`));
+  shape("text", { class: "ends", x: width - 4, y: narrow ? y + 12 : middle + 4.5 }, t("intervals.to", say(row.lower), say(row.upper))));
   if (onChoose) {
     part.addEventListener("click", () => onChoose(row));
     part.addEventListener("keydown", (event) => {
@@ -192,12 +193,12 @@ export function ticks(low, high) {
 /** Write the same as a table, with all its numbers. @param {BoundResult} result */
 export function drawTable(result) {
   const names = [...result.treatments, ...result.context];
-  return element("div", { class: "box", tabindex: "0", role: "region", "aria-label": "The bounds as a table" },
+  return element("div", { class: "box", tabindex: "0", role: "region", "aria-label": t("intervals.the_bounds_as_a_table") },
     element("table", {},
       element("thead", {}, element("tr", {},
         ...names.map((name) => element("th", { scope: "col" }, name)),
-        ...["lower", "upper", "unadjusted", "rows"].map((name) => element("th", { scope: "col", class: "number" }, name)),
-        element("th", { scope: "col" }, "by"))),
+        ...[t("intervals.lower"), t("intervals.upper"), t("intervals.unadjusted"), t("intervals.rows")].map((name) => element("th", { scope: "col", class: "number" }, name)),
+        element("th", { scope: "col" }, t("intervals.by")))),
       element("tbody", {}, ...result.rows.map((row) =>
         element("tr", {},
           ...[...row.arm, ...row.context].map((value, i) =>

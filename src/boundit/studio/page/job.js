@@ -6,6 +6,7 @@
 import { announce, element } from "./dom.js";
 import { Latest } from "./latest.js";
 import { Cancelled, run } from "./transport.js";
+import { t } from "./words.js";
 
 /** Tells the lines of this window from those of another one. */
 const WINDOW = crypto.randomUUID();
@@ -28,9 +29,9 @@ export class JobLine {
   #job = null;
   #latest;
   #name = `${WINDOW} ${(lines += 1)}`;
-  #bar = element("progress", { max: 1, "aria-label": "Progress" });
+  #bar = element("progress", { max: 1, "aria-label": t("job.progress") });
   #words = element("span", { class: "job-words" });
-  #button = element("button", { type: "button", class: "small", "data-key": "cancel" }, "Cancel");
+  #button = element("button", { type: "button", class: "small", "data-key": "cancel" }, t("data.cancel"));
   #inside = element("div", { class: "job-inside", hidden: true }, this.#bar, this.#words, this.#button);
   root = element("div", { class: "job-line" }, this.#inside);
 
@@ -82,7 +83,7 @@ export class JobLine {
         hear.fault(error);
         return;
       }
-      announce("Cancelled");
+      announce(t("job.cancelled"));
       hear.cancelled?.();
     });
   }

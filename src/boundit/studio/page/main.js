@@ -21,6 +21,7 @@ import { startTour } from "./tour.js";
 import { complain, showNotices } from "./notice.js";
 import { ask, Refusal, unpack, watchServer } from "./transport.js";
 import { showWhatIf } from "./whatif.js";
+import { t } from "./words.js";
 
 const PANELS = ["graph", "data", "ask", "whatif", "policy", "take"];
 const POLICIES = [
@@ -78,7 +79,7 @@ async function start() {
   const store = new ProjectStore(draft ?? EMPTY);
   const keeper = new DraftKeeper(store, begun.folder, tell);
   if (unsaved) keeper.save();
-  else if (draft) tell("Saved", false);
+  else if (draft) tell(t("main.saved"), false);
   const editor = /** @type {GraphEditor} */ (get("editor"));
   editor.start(store);
   const studio = new Studio(store, editor);
@@ -86,7 +87,7 @@ async function start() {
 
   watchServer((fault) => {
     const lost = get("lost");
-    const words = fault ? `${fault.message.replace(/\.?$/, ".")} Changes are kept in this browser until then.` : "";
+    const words = fault ? t("main.changes_are_kept_in_this_browser", fault.message.replace(/\.?$/, ".")) : "";
     if (lost.textContent !== words) lost.textContent = words;
     lost.hidden = fault === null;
     if (fault) tell(fault.message, false);
@@ -97,7 +98,7 @@ async function start() {
     get("panels").scrollTop = 0;
     editor.select({});
     editor.fit();
-    announce(`${label}: done`);
+    announce(t("main.done", label));
   });
   /** @param {() => Promise<string>} text @param {string} label @param {(error: unknown) => void} refuse @param {() => void} [keep] */
   const openText = (text, label, refuse, keep) =>
@@ -135,9 +136,9 @@ async function start() {
   const follow = () => {
     const { hash } = location;
     const clear = () => history.replaceState(null, "", location.pathname);
-    return openText(() => readLink(hash), "open a link", (error) => {
+    return openText(() => readLink(hash), t("main.open_a_link"), (error) => {
       if (!(error instanceof Refusal) || error.fault.code !== "unreachable") clear();
-      tell(error instanceof Refusal ? faultOf(error).message : "This link holds no project that can be read.", true);
+      tell(error instanceof Refusal ? faultOf(error).message : t("main.this_link_holds_no_project_that"), true);
     }, clear).then((opened) => {
       if (!opened) return;
       clear();
@@ -218,10 +219,10 @@ class Opening {
   /** Say what a project would take the place of; nothing, where nobody would miss it. @param {Project} next */
   #describeWork(next) {
     const { project } = this.#store;
-    if (this.#keeper.elsewhere) return "what another window drew and saved. A reload shows that, and nothing brings it back once it is replaced.";
+    if (this.#keeper.elsewhere) return t("main.what_another_window_drew_and_saved");
     if (!hasWork(project) || project === this.#untouched || JSON.stringify(project) === JSON.stringify(next)) return "";
-    const nodes = project.graph.nodes.length === 1 ? "1 node" : `${project.graph.nodes.length} nodes`;
-    return `${project.name ? `“${project.name}”` : "your drawing"} (${nodes}). Undo brings it back while this window is open; a project file under “Take away” keeps it for good.`;
+    const nodes = project.graph.nodes.length === 1 ? t("main.1_node") : t("main.nodes", project.graph.nodes.length);
+    return t("main.undo_brings_it_back_while_this", project.name ? `“${project.name}”` : t("main.your_drawing"), nodes);
   }
 
   /** Do not open what is on its way. */
@@ -259,14 +260,14 @@ export class ProjectFiles {
     const { project } = this.#studio;
     return this.#saving.run(() => ask("/api/projects/save", { project, file: this.file }), ({ file }) => {
       this.file = file;
-      get("status").textContent = `Saved as ${file}`;
-      announce(`Saved as ${file}`);
+      get("status").textContent = t("main.saved_as", file);
+      announce(t("main.saved_as", file));
     }, (error) => complain(faultOf(error).message));
   }
 
   /** Open a file of the folder. @param {string} file @param {(error: unknown) => void} refuse */
   async open(file, refuse) {
-    const opened = await this.#opening.open(async () => (await ask("/api/projects/open", { file })).project, `open ${file}`, refuse);
+    const opened = await this.#opening.open(async () => (await ask("/api/projects/open", { file })).project, t("main.open", file), refuse);
     if (opened) this.file = file;
     return opened;
   }
@@ -274,8 +275,8 @@ export class ProjectFiles {
   /** Read a project file, a report, or an export that holds data too. @param {File} chosen @param {(error: unknown) => void} refuse */
   async read(chosen, refuse) {
     const opened = chosen.name.endsWith(".boundit")
-      ? await this.#opening.open(async () => (await unpack(chosen)).project, `open ${chosen.name}`, refuse)
-      : await this.#openText(() => chosen.text(), `open ${chosen.name}`, refuse);
+      ? await this.#opening.open(async () => (await unpack(chosen)).project, t("main.open", chosen.name), refuse)
+      : await this.#openText(() => chosen.text(), t("main.open", chosen.name), refuse);
     if (opened) this.file = null;
     return opened;
   }
@@ -289,7 +290,7 @@ function hasWork({ graph, data }) {
 /** Ask whether another project may take the place of what is here. @param {string} work @param {string} label @returns {Promise<boolean>} */
 function mayReplace(work, label) {
   const dialog = /** @type {HTMLDialogElement} */ (get("replace"));
-  get("replace-words").textContent = `You are about to ${label}. It takes the place of ${work}`;
+  get("replace-words").textContent = t("main.you_are_about_to_it_takes", label, work);
   return new Promise((resolve) => {
     dialog.returnValue = "";
     dialog.onclose = () => resolve(dialog.returnValue === "replace");
@@ -325,7 +326,7 @@ function showToolbar({ editor, store }) {
     const names = store.project.graph.nodes.map(({ name }) => name);
     const near = names.find((name) => name.toLowerCase() === typed) ?? names.find((name) => name.toLowerCase().startsWith(typed)) ?? names.find((name) => name.toLowerCase().includes(typed));
     if (!typed) return;
-    if (near === undefined) complain(`There is no node “${find.value.trim()}”.`);
+    if (near === undefined) complain(t("main.there_is_no_node", find.value.trim()));
     else editor.find(near);
   };
   find.addEventListener("change", search);
@@ -341,7 +342,7 @@ function showToolbar({ editor, store }) {
   const latest = new Latest(() => store.document);
   const arrange = () =>
     void latest.run(() => layOut(store.project.graph, aspectOf()), (graph) => {
-      store.change("lay out", (draft) => {
+      store.change(t("main.lay_out"), (draft) => {
         for (const node of draft.graph.nodes) Object.assign(node, pick(graph.nodes.find((each) => each.name === node.name)));
       });
       editor.fit();
@@ -383,8 +384,8 @@ function showNavigation(studio, answers) {
   for (const each of parts) get(`go-${each}`).addEventListener("click", () => goTo(each));
   const tell = () => {
     const { data, graph } = studio.project;
-    get("say-draw").textContent = graph.nodes.length === 1 ? "1 node" : `${graph.nodes.length} nodes`;
-    get("say-data").textContent = data.file?.split("/").at(-1) ?? "no log yet";
+    get("say-draw").textContent = graph.nodes.length === 1 ? t("main.1_node") : t("main.nodes", graph.nodes.length);
+    get("say-data").textContent = data.file?.split("/").at(-1) ?? t("main.no_log_yet");
     get("say-ask").textContent = answers.standing;
   };
   studio.store.addEventListener("change", tell);
@@ -400,7 +401,7 @@ function showHeader({ store }) {
   const undo = /** @type {HTMLButtonElement} */ (get("undo"));
   const redo = /** @type {HTMLButtonElement} */ (get("redo"));
   name.addEventListener("change", () =>
-    store.change("name the project", (draft) => {
+    store.change(t("main.name_the_project"), (draft) => {
       draft.name = name.value;
     }));
   undo.addEventListener("click", () => store.undo());
@@ -412,12 +413,12 @@ function showHeader({ store }) {
     showName([store.document, store.project.name]);
     undo.disabled = store.undoable === null;
     redo.disabled = store.redoable === null;
-    undo.title = store.undoable === null ? "Nothing to undo" : `Undo: ${store.undoable} (Ctrl Z)`;
-    redo.title = store.redoable === null ? "Nothing to do again" : `Do again: ${store.redoable} (Ctrl Shift Z)`;
+    undo.title = store.undoable === null ? t("main.nothing_to_undo") : t("main.undo_ctrl_z", store.undoable);
+    redo.title = store.redoable === null ? t("main.nothing_to_do_again") : t("main.do_again_ctrl_shift_z", store.redoable);
   };
   store.addEventListener("change", (event) => {
     show();
-    get("status").textContent = "Saving …";
+    get("status").textContent = t("main.saving");
     const { label } = /** @type {CustomEvent} */ (event).detail;
     if (/^(Undone|Done again)/.test(label)) announce(label);
   });
@@ -441,7 +442,7 @@ function showStart(examples, store, opening, files, go, tour) {
     waiting = true;
     fault.textContent = "";
     const fetch = async () => (await ask("/api/examples/open", { name })).project;
-    const opened = await opening.openExample(fetch, `open “${title}”`, (error) => {
+    const opened = await opening.openExample(fetch, t("main.open_2", title), (error) => {
       waiting = false;
       fault.textContent = faultOf(error).message;
     }, () => {
@@ -472,7 +473,7 @@ function showStart(examples, store, opening, files, go, tour) {
     void listing.run(() => ask("/api/projects"), ({ projects }) => redraw(get("recent"), ...drawRecent(projects)), () => redraw(get("recent")));
   /** @param {{file: string, name: string, modified: string}[]} projects */
   const drawRecent = (projects) => projects.length === 0 ? [] : [
-    element("h3", {}, "Recent"),
+    element("h3", {}, t("main.recent")),
     element("ul", { class: "recent" }, ...projects.slice(0, 8).map(({ file, name, modified }) =>
       element("li", {}, element("button", {
         type: "button", class: "link", "data-key": `project ${file}`,
@@ -494,7 +495,7 @@ function showStart(examples, store, opening, files, go, tour) {
   });
   get("start-close").addEventListener("click", () => dialog.close());
   const sayClose = () => {
-    get("start-close").textContent = hasWork(store.project) ? "Continue with this graph" : "Start with an empty graph";
+    get("start-close").textContent = hasWork(store.project) ? t("main.continue_with_this_graph") : t("main.start_with_an_empty_graph");
   };
   sayClose();
   get("start-tour").addEventListener("click", () => {

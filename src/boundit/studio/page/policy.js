@@ -9,15 +9,16 @@ import { basisOf } from "./answers.js";
 import { drawCurves, drawCurveTable } from "./curves.js";
 import { JobLine } from "./job.js";
 import { drawFault, faultOf, makeRepeat } from "./studio.js";
+import { t } from "./words.js";
 
-const BEFORE = "Play shows what each policy loses, round by round, to not knowing the best arm: less is better.";
+const BEFORE = t("policy.play_shows_what_each_policy_loses");
 
 /** @param {HTMLElement} root @param {Studio} studio @param {Answers} answers @param {string[]} policies */
 export function showPolicy(root, studio, answers, policies) {
   const { store } = studio;
-  const line = new JobLine(studio, "Playing the policies");
+  const line = new JobLine(studio, t("policy.playing_the_policies"));
   const form = element("div", { class: "policy-form" });
-  const button = element("button", { type: "button", class: "primary", "data-key": "play" }, "Play");
+  const button = element("button", { type: "button", class: "primary", "data-key": "play" }, t("policy.play"));
   const why = element("span", { class: "quiet ask-why" });
   const shown = element("div", { class: "picture", "aria-live": "polite" });
   root.append(form, element("div", { class: "ask-line" }, button, line.root, why), shown, makeRepeat(studio, "simulate"));
@@ -31,14 +32,14 @@ export function showPolicy(root, studio, answers, policies) {
     drawForm(store.project.simulate);
     button.disabled = !answers.ready || store.project.simulate.policies.length === 0;
     why.hidden = !button.disabled;
-    why.textContent = !answers.ready ? "Ask a question of a log first." : store.project.simulate.policies.length ? "" : "Choose a policy.";
+    why.textContent = !answers.ready ? t("policy.ask_a_question_of_a_log") : store.project.simulate.policies.length ? "" : t("policy.choose_a_policy");
     shown.classList.toggle("stale-part", result !== null && basis !== depends());
   };
   const draw = () => {
     if (!result) return;
     const curves = Object.entries(result.curves).map(([name, curve]) => ({ ...curve, name: sayPolicy(name), bounds: hasBounds(name) }));
     redraw(shown, element("p", { class: "lead" }, result.summary),
-      element("h3", {}, "Regret: what was lost to not knowing the best arm"),
+      element("h3", {}, t("policy.regret_what_was_lost_to_not")),
       drawCurves(curves, Math.max(300, shown.clientWidth || 560)),
       element("p", { class: "quiet" }, result.caption), drawCurveTable(curves),
       ...[result.environments, ...result.caveats].filter(Boolean).map((each) => element("p", { class: "quiet" }, each)));
@@ -60,7 +61,7 @@ export function showPolicy(root, studio, answers, policies) {
       },
       fault: (error) => settle(null, drawFault(faultOf(error))),
       cancelled: () => {
-        if (!result) settle(null, element("p", { class: "quiet" }, "Cancelled. Play again when you like."));
+        if (!result) settle(null, element("p", { class: "quiet" }, t("policy.cancelled_play_again_when_you_like")));
       },
     });
   });
@@ -88,7 +89,7 @@ function makeForm(studio, policies) {
       onchange: () => {
         const typed = input.valueAsNumber;
         const fits = Number.isInteger(typed) && typed >= 1 && typed <= most;
-        fault.textContent = fits ? "" : `A whole number from 1 to ${count(most)}; it stays ${count(simulate[name])}.`;
+        fault.textContent = fits ? "" : t("policy.a_whole_number_from_1_to", count(most), count(simulate[name]));
         if (!fits) {
           input.value = String(simulate[name]);
           return;
@@ -101,13 +102,13 @@ function makeForm(studio, policies) {
     return element("div", { class: "field" }, element("label", { for: `simulate ${name}` }, words), input, fault);
   };
   return [
-    number("rounds", "Rounds", 1_000_000), number("runs", "Runs", 1_000),
-    element("fieldset", { class: "chips" }, element("legend", {}, "Policies"),
+    number("rounds", t("policy.rounds"), 1_000_000), number("runs", t("policy.runs"), 1_000),
+    element("fieldset", { class: "chips" }, element("legend", {}, t("policy.policies")),
       ...policies.map((name) =>
         element("button", {
           type: "button", class: "chip", "data-key": `policy ${name}`, "aria-pressed": String(simulate.policies.includes(name)),
           onclick: () =>
-            studio.store.change(`policy ${name}`, (draft) => {
+            studio.store.change(t("policy.policy", name), (draft) => {
               const had = draft.simulate.policies.includes(name);
               draft.simulate.policies = had ? draft.simulate.policies.filter((each) => each !== name) : [...draft.simulate.policies, name];
             }),
@@ -122,5 +123,5 @@ function hasBounds(name) {
 
 /** @param {string} name */
 function sayPolicy(name) {
-  return name.endsWith("-PCB") ? `${name.slice(0, -4)} with bounds` : name;
+  return name.endsWith("-PCB") ? t("policy.with_bounds", name.slice(0, -4)) : name;
 }

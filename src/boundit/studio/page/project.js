@@ -4,10 +4,11 @@
 /** @import { Project } from "./types.js" */
 import { ask, server } from "./transport.js";
 import { wait } from "./dom.js";
+import { t } from "./words.js";
 
 const MOST_STEPS = 200;
 const ONE_GESTURE = 1200;
-const ELSEWHERE = "Another window changed its copy, which is kept now. A change here replaces it; a reload shows it.";
+const ELSEWHERE = t("project.another_window_changed_its_copy_which");
 
 /** @typedef {{label: string, project: Project, document: number}} Step */
 
@@ -88,7 +89,7 @@ export class ProjectStore extends EventTarget {
   }
 
   redo() {
-    this.#step(this.#future, this.#past, "Done again");
+    this.#step(this.#future, this.#past, t("project.done_again"));
   }
 
   /** @param {Step[]} from @param {Step[]} to @param {string} word */
@@ -173,7 +174,7 @@ export class DraftKeeper {
       soon();
     });
     // Only a change of one's own: another window may have saved a newer state.
-    server.addEventListener("back", () => (this.#changed ? this.save() : tell(this.elsewhere ? ELSEWHERE : "Saved", this.elsewhere)));
+    server.addEventListener("back", () => (this.#changed ? this.save() : tell(this.elsewhere ? ELSEWHERE : t("main.saved"), this.elsewhere)));
     addEventListener("pagehide", () => {
       keep(sessionStorage, this.#history, store.writeHistory());
       if (!localStorage.getItem(this.#place)) return;

@@ -10,12 +10,13 @@ import { sayArm } from "./intervals.js";
 import { Latest } from "./latest.js";
 import { drawFault, faultOf } from "./studio.js";
 import { ask } from "./transport.js";
+import { t } from "./words.js";
 
 /** @type {[import("./graph.js").Role, string, string][]} */
 const PARTS = [
-  ["outcome", "Outcome", "its mean is asked about"],
-  ["treatment", "Treatment", "its effect is asked about"],
-  ["context", "Subgroups", "known before the treatment"],
+  ["outcome", t("inspector.outcome"), t("question.its_mean_is_asked_about")],
+  ["treatment", t("inspector.treatment"), t("question.its_effect_is_asked_about")],
+  ["context", t("question.subgroups"), t("question.known_before_the_treatment")],
 ];
 
 /** @param {HTMLElement} root @param {Studio} studio @param {Answers} answers */
@@ -29,7 +30,7 @@ export function showQuestion(root, studio, answers) {
     redraw(fault);
     if (!text.trim() || text === studio.claims.query) return;
     void reading.run(() => ask("/api/query/read", { text }), (/** @type {{query: Query}} */ { query }) => {
-      studio.store.change("type the question", (draft) => {
+      studio.store.change(t("question.type_the_question"), (draft) => {
         draft.query = { ...draft.query, ...query, baseline: null };
       });
     }, (error) => redraw(fault, drawFault(faultOf(error))));
@@ -52,29 +53,29 @@ export function showQuestion(root, studio, answers) {
 function draw(studio, answers, read) {
   const { project, claims } = studio;
   const nodes = project.graph.nodes.filter((node) => !node.hidden && !node.selection);
-  if (nodes.length === 0) return [element("p", { class: "quiet" }, "Draw a graph first: a question names its nodes.")];
+  if (nodes.length === 0) return [element("p", { class: "quiet" }, t("question.draw_a_graph_first_a_question"))];
   const faults = claims.problems.filter(({ where }) => where?.startsWith("query"));
   const names = nodes.map(({ name }) => name);
   const rows = PARTS.map(([role, title, words]) =>
     makeNames(studio, {
       key: role, title, words, names, role,
       chosen: names.filter((name) => listRoles(project, name).includes(role)),
-      toggle: (name) => studio.store.change(`${name} as ${role}`, (draft) => toggleRole(draft, name, role)),
+      toggle: (name) => studio.store.change(t("editor.as", name, role), (draft) => toggleRole(draft, name, role)),
     }));
   const { goal } = project.settings;
-  const better = element("div", { class: "chips", role: "group", "aria-label": "Better" },
-    element("span", { class: "quiet" }, "Better:"),
+  const better = element("div", { class: "chips", role: "group", "aria-label": t("question.better") },
+    element("span", { class: "quiet" }, t("question.better_2")),
     ...Object.entries({ max: "higher", min: "lower" }).map(([name, said]) =>
       element("button", {
         type: "button", class: "chip", "data-key": `goal ${name}`, "aria-pressed": String(goal === name),
         onclick: () =>
-          studio.store.change(`${said} is better`, (draft) => {
+          studio.store.change(t("question.is_better", said), (draft) => {
             draft.settings.goal = name === "min" ? "min" : "max";
           }),
       }, said)));
   const text = element("input", {
-    type: "text", class: "query-text", "data-key": "query text", "aria-label": "The question as text", spellcheck: "false", autocomplete: "off",
-    value: claims.query ?? "", placeholder: "Outcome | do(Treatment), Subgroup", onchange: () => read(text.value),
+    type: "text", class: "query-text", "data-key": "query text", "aria-label": t("question.the_question_as_text"), spellcheck: "false", autocomplete: "off",
+    value: claims.query ?? "", placeholder: t("question.outcome_do_treatment_subgroup"), onchange: () => read(text.value),
   });
   return [
     ...rows,
@@ -96,7 +97,7 @@ export function makeNames(studio, { key, title, words, names, chosen, toggle, ro
   const free = names.filter((name) => !chosen.includes(name));
   const list = `names of ${key}`;
   const input = element("input", {
-    type: "text", list, "data-key": `${key} type`, "aria-label": `Add to ${title}`, placeholder: chosen.length && key === "outcome" ? "another" : "type a name",
+    type: "text", list, "data-key": `${key} type`, "aria-label": t("question.add_to", title), placeholder: chosen.length && key === "outcome" ? t("question.another") : t("question.type_a_name"),
     autocomplete: "off", spellcheck: "false",
   });
   const take = () => {
@@ -115,14 +116,14 @@ export function makeNames(studio, { key, title, words, names, chosen, toggle, ro
     element("div", { class: "chips" },
       ...chosen.map((name) =>
         element("button", {
-          type: "button", class: `chip ${role ?? ""}`, "aria-pressed": "true", "data-key": `${key} ${name}`, "aria-label": `${name}: remove from ${title}`, onclick: () => toggle(name),
+          type: "button", class: `chip ${role ?? ""}`, "aria-pressed": "true", "data-key": `${key} ${name}`, "aria-label": t("question.remove_from", name, title), onclick: () => toggle(name),
         }, name, element("span", { "aria-hidden": "true" }, " ✕"))),
       input,
       element("datalist", { id: list }, ...free.map((name) => element("option", { value: name }))),
       role && element("button", {
-        type: "button", class: "small", "data-key": `pick ${key}`, "aria-pressed": String(studio.editor.picking === role), "aria-label": `Click ${title} in the graph`,
+        type: "button", class: "small", "data-key": `pick ${key}`, "aria-pressed": String(studio.editor.picking === role), "aria-label": t("question.click_in_the_graph", title),
         onclick: () => studio.editor.pick(studio.editor.picking === role ? null : role),
-      }, studio.editor.picking === role ? "Click nodes …" : "Click in graph"),
+      }, studio.editor.picking === role ? t("question.click_nodes") : t("question.click_in_graph")),
       chosen.length === 0 && element("span", { class: "quiet" }, words)));
 }
 
@@ -141,12 +142,12 @@ function makeBaseline(studio, answers) {
   const { query } = studio.project;
   const key = JSON.stringify(query.baseline ?? answers.result?.effects?.baseline ?? null);
   const select = element("select", { id: "baseline", "data-key": "baseline" },
-    key === "null" && element("option", { value: "null" }, "chosen by the data"),
+    key === "null" && element("option", { value: "null" }, t("question.chosen_by_the_data")),
     ...arms.map((arm) => element("option", { value: JSON.stringify(arm) }, sayArm(query.treatments, arm))));
   select.value = key;
   select.addEventListener("change", () =>
-    studio.store.change("another baseline", (draft) => {
+    studio.store.change(t("question.another_baseline"), (draft) => {
       draft.query.baseline = /** @type {Level[] | null} */ (JSON.parse(select.value));
     }));
-  return element("label", { for: "baseline", class: "quiet" }, "Compared with ", select);
+  return element("label", { for: "baseline", class: "quiet" }, t("question.compared_with"), select);
 }

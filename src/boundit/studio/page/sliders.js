@@ -8,6 +8,7 @@ import { element, redraw, whenNew, write } from "./dom.js";
 import { say } from "./editor.js";
 import { findLimit, keyOf, putLimit } from "./graph.js";
 import { drawFault } from "./studio.js";
+import { t } from "./words.js";
 
 /**
  * @typedef {{
@@ -20,7 +21,7 @@ import { drawFault } from "./studio.js";
 /** @type {Supposition[]} */
 const SUPPOSITIONS = [
   {
-    key: "rate", title: "Selection rate", words: "the share of the population that was logged", where: "settings.selection_rate",
+    key: "rate", title: t("sliders.selection_rate"), words: t("sliders.the_share_of_the_population_that"), where: "settings.selection_rate",
     low: 0.01, high: 1, step: 0.01, first: 0.5, optional: true,
     read: ({ settings }) => (Array.isArray(settings.selection_rate) ? settings.selection_rate[0] : settings.selection_rate),
     put: (draft, value) => {
@@ -28,7 +29,7 @@ const SUPPOSITIONS = [
     },
   },
   {
-    key: "G", title: "Selection limit G", words: "every stratum was logged between 1/G and G times as often as the average", where: "settings.selection_limit",
+    key: "G", title: t("sliders.selection_limit_g"), words: t("sliders.every_stratum_was_logged_between_1"), where: "settings.selection_limit",
     low: 1, high: 5, step: 0.05, first: 2, optional: true,
     read: ({ settings }) => settings.selection_limit,
     put: (draft, value) => {
@@ -39,7 +40,7 @@ const SUPPOSITIONS = [
 
 /** @type {Supposition} */
 const CONFIDENCE = {
-  key: "confidence", title: "Confidence", words: "probability, over repeated samples, that all intervals contain the true values", where: "settings.confidence",
+  key: "confidence", title: t("sliders.confidence"), words: t("sliders.probability_over_repeated_samples_that_all"), where: "settings.confidence",
   low: 0.5, high: 0.999, step: 0.001, first: 0.95, optional: false,
   read: ({ settings }) => settings.confidence,
   put: (draft, value) => {
@@ -84,7 +85,7 @@ function listSuppositions({ project, claims }) {
 /** @param {Edge} edge @returns {Supposition} */
 function makeLimit(edge) {
   return {
-    key: `limit ${keyOf(edge)}`, title: `Confounding limit on ${say(edge)}`, words: "the hidden cause changes the odds of treatment by at most this factor",
+    key: `limit ${keyOf(edge)}`, title: t("sliders.confounding_limit_on", say(edge)), words: t("sliders.the_hidden_cause_changes_the_odds"),
     where: "settings.confounding_limit", low: 1, high: 10, step: 0.1, first: 2, optional: true,
     read: (project) => project.settings.confounding_limit[findLimit(project, edge) ?? ""] ?? null,
     put: (draft, value) => putLimit(draft, edge, value),
@@ -96,7 +97,7 @@ function makeSlider(studio, answers, supposition) {
   const { key, title, words, low, high, step, first, optional, where } = supposition;
   /** @param {number | null} next */
   const put = (next) =>
-    studio.store.change(next === null ? `suppose no ${title}` : `${title} ${next}`, (draft) => supposition.put(draft, next), `slider ${key}`);
+    studio.store.change(next === null ? t("inspector.suppose_no", title) : `${title} ${next}`, (draft) => supposition.put(draft, next), `slider ${key}`);
   /** @param {Event} event */
   const slide = (event) => {
     const typed = /** @type {HTMLInputElement} */ (event.target).valueAsNumber;
@@ -104,9 +105,9 @@ function makeSlider(studio, answers, supposition) {
     else if (optional) put(null);
     else number.value = String(supposition.read(studio.project) ?? first);
   };
-  const id = `suppose ${key}`;
+  const id = t("sliders.suppose", key);
   const box = element("input", { type: "checkbox", "data-key": `${key} on`, onchange: () => put(box.checked ? range.valueAsNumber : null) });
-  const number = element("input", { type: "number", step: "any", min: low, "data-key": `${key} number`, "aria-label": `${title} as a number`, onchange: slide });
+  const number = element("input", { type: "number", step: "any", min: low, "data-key": `${key} number`, "aria-label": t("sliders.as_a_number", title), onchange: slide });
   const range = element("input", { type: "range", id, min: low, max: high, step, "data-key": `${key} range`, "aria-label": title, oninput: slide });
   const faults = element("div", {});
   const root = element("div", { "data-where": where },
@@ -132,14 +133,14 @@ function makeSlider(studio, answers, supposition) {
 /** @param {Studio} studio */
 function makeInference(studio) {
   const select = element("select", { id: "inference", "data-key": "inference" },
-    element("option", { value: "exact" }, "at every size of log (exact)"),
-    element("option", { value: "approximate" }, "nearly, on large logs (approximate)"));
+    element("option", { value: "exact" }, t("sliders.at_every_size_of_log_exact")),
+    element("option", { value: "approximate" }, t("sliders.nearly_on_large_logs_approximate")));
   select.addEventListener("change", () =>
-    studio.store.change(`${select.value} inference`, (draft) => {
+    studio.store.change(t("sliders.inference", select.value), (draft) => {
       draft.settings.inference = select.value;
     }));
   return {
-    root: element("div", { class: "field" }, element("label", { for: "inference" }, "The confidence holds"), select),
+    root: element("div", { class: "field" }, element("label", { for: "inference" }, t("sliders.the_confidence_holds")), select),
     show: () => {
       select.value = studio.project.settings.inference;
     },

@@ -7,13 +7,14 @@ import { count, element, get, redraw, wait } from "./dom.js";
 import { JobLine } from "./job.js";
 import { makeNames } from "./question.js";
 import { drawFault, faultOf, makeLight, makeRepeat } from "./studio.js";
+import { t } from "./words.js";
 
 /** How many entries of a list are shown before one asks for more. */
 const FIRST = 12;
 
 /** @param {HTMLElement} root @param {Studio} studio */
 export function showStructure(root, studio) {
-  const line = new JobLine(studio, "Reading the graph");
+  const line = new JobLine(studio, t("structure.reading_the_graph"));
   const body = element("div", { class: "structure", "aria-live": "polite" });
   root.append(line.root, body, makeRepeat(studio, "identify"));
   /** @type {StructureResult | null} */
@@ -31,7 +32,7 @@ export function showStructure(root, studio) {
     if (graph.nodes.length === 0 || faults.length > 0) {
       line.drop();
       result = null;
-      redraw(body, ...faults.map(drawFault), graph.nodes.length === 0 && element("p", { class: "quiet" }, "Draw a graph or paste one as text."));
+      redraw(body, ...faults.map(drawFault), graph.nodes.length === 0 && element("p", { class: "quiet" }, t("structure.draw_a_graph_or_paste_one")));
       tell();
       return;
     }
@@ -49,7 +50,7 @@ export function showStructure(root, studio) {
     });
   };
   const tell = () => {
-    get("say-graph").textContent = !result || result.identified === null ? "without data" : result.identified ? "identified" : "not identified";
+    get("say-graph").textContent = !result || result.identified === null ? t("structure.without_data") : result.identified ? "identified" : t("structure.not_identified");
   };
   const soon = wait(250, ask);
   studio.addEventListener("subject", () => {
@@ -66,18 +67,18 @@ function draw(studio, result) {
   const { identified } = result;
   return [
     ...(identified === null
-      ? [element("p", {}, "Choose an outcome and a treatment above: then identification, adjustment sets and paths stand here.")]
+      ? [element("p", {}, t("structure.choose_an_outcome_and_a_treatment"))]
       : [
-        element("p", { class: "verdict long" }, element("span", { class: identified ? "tag good" : "tag" }, identified ? "identified" : "not identified"),
-          identified ? " The graph and the distribution of the log determine the effect." : " The log does not determine the effect, at any size. With data, the answer is an interval."),
+        element("p", { class: "verdict long" }, element("span", { class: identified ? "tag good" : "tag" }, identified ? t("structure.identified") : t("structure.not_identified")),
+          identified ? t("structure.the_graph_and_the_distribution_of") : t("structure.the_log_does_not_determine_the")),
         result.formula && element("p", {}, element("code", {}, result.formula)),
-        list(studio, "why", "Why", "", result.steps),
+        list(studio, "why", t("answers.why"), "", result.steps),
         drawSets(studio, result),
-        list(studio, "causal", "Causal paths", "None: by the graph the treatment does not affect the outcome.", result.causal_paths, true),
-        list(studio, "biasing", "Biasing paths", "None is open.", result.biasing_paths, true),
+        list(studio, "causal", t("structure.causal_paths"), t("structure.none_by_the_graph_the_treatment"), result.causal_paths, true),
+        list(studio, "biasing", t("structure.biasing_paths"), t("structure.none_is_open"), result.biasing_paths, true),
       ]),
-    list(studio, "roles", "Roles of nodes", "", result.roles),
-    list(studio, "implications", "Testable implications", "None: the graph implies no independence of measured variables.", result.implications),
+    list(studio, "roles", t("structure.roles_of_nodes"), "", result.roles),
+    list(studio, "implications", t("structure.testable_implications"), t("structure.none_the_graph_implies_no_independence"), result.implications),
   ].filter((each) => each instanceof Node);
 }
 
@@ -95,12 +96,12 @@ function drawSets(studio, { adjustment_sets: sets, more_sets: more, candidates }
   });
   const limited = query.adjust_for.length + query.never_adjust_for.length > 0;
   return element("section", { class: "sets" },
-    list(studio, "sets", "Minimal adjustment sets", limited ? "None within these limits." : "None: no set of measured covariates removes all bias.", sets, true),
-    more && element("p", { class: "quiet" }, `The first ${count(sets.length)} are listed.`),
+    list(studio, "sets", t("structure.minimal_adjustment_sets"), limited ? t("structure.none_within_these_limits") : t("structure.none_no_set_of_measured_covariates"), sets, true),
+    more && element("p", { class: "quiet" }, t("structure.the_first_are_listed", count(sets.length))),
     candidates.length > 0 && element("details", { "data-key": "structure limits", ...(limited ? { open: true } : {}) },
-      element("summary", {}, "Force variables in or out"),
-      names("adjust_for", "In every set", "measured and always adjusted for"),
-      names("never_adjust_for", "In no set", "unmeasured, or not to be used")));
+      element("summary", {}, t("structure.force_variables_in_or_out")),
+      names("adjust_for", t("structure.in_every_set"), t("structure.measured_and_always_adjusted_for")),
+      names("never_adjust_for", t("structure.in_no_set"), t("structure.unmeasured_or_not_to_be_used"))));
 }
 
 /** @param {Studio} studio @param {string} key @param {string} title @param {string} none @param {Highlighted[]} entries @param {boolean} [open] */
@@ -112,6 +113,6 @@ function list(studio, key, title, none, entries, open = false) {
   return element("details", { "data-key": `structure ${key}`, ...(open ? { open: true } : {}) },
     element("summary", {}, `${title}: ${entries.length}`),
     element("ul", {}, ...first.map(entry)),
-    more.length > 0 && element("details", { "data-key": `structure more ${key}` }, element("summary", {}, `${more.length} more`),
+    more.length > 0 && element("details", { "data-key": `structure more ${key}` }, element("summary", {}, t("structure.more", more.length)),
       element("ul", {}, ...more.map((each, i) => entry(each, i + FIRST)))));
 }

@@ -11,6 +11,7 @@ import { announce, element, get, redraw, wait } from "./dom.js";
 import { keyOf } from "./graph.js";
 import { Latest } from "./latest.js";
 import { ask, Refusal, server } from "./transport.js";
+import { t } from "./words.js";
 
 /** @type {Claims} */
 const NOTHING = { edges: [], missing: [], arcs: [], selection: null, problems: [], query: null };
@@ -134,7 +135,7 @@ export function drawFault(fault) {
 export function makeRepeat(studio, part) {
   const inside = element("div", { class: "repeat-inside" });
   const details = element("details", { class: "repeat" },
-    element("summary", {}, "Repeat this in a shell or in Python"), inside);
+    element("summary", {}, t("studio.repeat_this_in_a_shell_or")), inside);
   const show = makeTaken(inside, studio, part);
   const showOpen = () => {
     if (details.open) show();
@@ -163,8 +164,8 @@ export function makeTaken(place, studio, part) {
 /** @param {{command: string | null, python: string, note?: string | null}} taken */
 function drawTaken({ command, python, note }) {
   return [
-    command === null ? element("p", { class: "quiet" }, note ?? "") : drawCode("Shell, in the studio's folder", command),
-    drawCode("Python", python),
+    command === null ? element("p", { class: "quiet" }, note ?? "") : drawCode(t("studio.shell_in_the_studio_s_folder"), command),
+    drawCode(t("studio.python"), python),
   ];
 }
 
@@ -185,26 +186,26 @@ function drawCode(title, text) {
  */
 export function makeLight(studio, { words, lit }, key) {
   if (lit.nodes.length + lit.edges.length === 0) return element("span", {}, words);
-  const caption = lit.caption || "Lit in the drawing.";
+  const caption = lit.caption || t("studio.lit_in_the_drawing");
   const button = element("button", { type: "button", class: "link lights", "aria-pressed": "false", "data-key": key, title: caption }, words);
   button.addEventListener("click", () => {
     const on = button.getAttribute("aria-pressed") !== "true";
     studio.light(on ? lit : null);
     button.setAttribute("aria-pressed", String(on));
-    announce(on ? `Lit: ${lit.edges.length} edges. ${lit.caption ?? ""}` : "Nothing lit");
+    announce(on ? t("studio.lit_edges", lit.edges.length, lit.caption ?? "") : t("studio.nothing_lit"));
   });
   return button;
 }
 
 /** Make a button that copies a text. @param {string} text @param {string} what */
 export function makeCopy(text, what) {
-  const button = element("button", { type: "button", class: "small", "aria-label": `Copy ${what}` }, "Copy");
+  const button = element("button", { type: "button", class: "small", "aria-label": t("studio.copy", what) }, t("studio.copy_2"));
   const told = () => {
     button.textContent = "Copied";
-    announce(`${what} copied`);
+    announce(t("studio.copied", what));
   };
   const refused = () => {
-    button.textContent = "Press Ctrl C";
+    button.textContent = t("studio.press_ctrl_c");
     const code = button.closest(".code")?.querySelector("code, textarea");
     if (code) getSelection()?.selectAllChildren(code);
   };

@@ -10,14 +10,15 @@ import { JobLine } from "./job.js";
 import { Latest } from "./latest.js";
 import { drawFault, faultOf, makeCopy, makeTaken } from "./studio.js";
 import { ask } from "./transport.js";
+import { t } from "./words.js";
 
 /** What the command and the Python can repeat, the most asked for first. */
 const PARTS = [
-  ["effect", "Effects"], ["bound", "Bounds on means"], ["choose", "Which arm to choose"], ["identify", "What the graph alone says"], ["check", "Tests of the graph"],
-  ["suggest", "What would narrow the bounds"], ["stress", "Stress test"], ["simulate", "Policies"], ["report", "Report"], ["graph", "Graph"],
+  ["effect", t("take.effects")], ["bound", t("take.bounds_on_means")], ["choose", t("answers.which_arm_to_choose")], ["identify", t("take.what_the_graph_alone_says")], ["check", t("take.tests_of_the_graph")],
+  ["suggest", t("take.what_would_narrow_the_bounds")], ["stress", t("take.stress_test")], ["simulate", t("policy.policies")], ["report", t("take.report")], ["graph", t("take.graph")],
 ];
 const FORMATS = [
-  ["boundit", "boundit text", "txt"], ["dagitty", "DAGitty", "dagitty"], ["dot", "DOT", "dot"], ["json", "JSON", "json"], ["svg", "Picture (SVG)", "svg"],
+  ["boundit", t("take.boundit_text"), "txt"], ["dagitty", "DAGitty", "dagitty"], ["dot", "DOT", "dot"], ["json", "JSON", "json"], ["svg", t("take.picture_svg"), "svg"],
 ];
 
 /**
@@ -29,9 +30,9 @@ const FORMATS = [
 export function showTake(root, studio, answers, files) {
   const fault = element("div", { class: "take-fault" });
   const code = element("div", { class: "repeat-inside" });
-  const line = new JobLine(studio, "Writing the report");
+  const line = new JobLine(studio, t("take.writing_the_report"));
   const link = element("div", { class: "link-out" });
-  const text = element("textarea", { rows: 8, readonly: true, "aria-label": "The graph in the chosen format", hidden: true, class: "graph-out" });
+  const text = element("textarea", { rows: 8, readonly: true, "aria-label": t("take.the_graph_in_the_chosen_format"), hidden: true, class: "graph-out" });
   const complain = (/** @type {unknown} */ error) => redraw(fault, drawFault(faultOf(error)));
   const latest = new Latest(() => studio.project);
   /**
@@ -46,31 +47,31 @@ export function showTake(root, studio, answers, files) {
     void latest.run(work, take, complain);
   };
 
-  const report = element("button", { type: "button", class: "primary" }, "Report as one file");
+  const report = element("button", { type: "button", class: "primary" }, t("take.report_as_one_file"));
   report.addEventListener("click", () => {
     redraw(fault);
     line.run("report", studio.project, { fault: complain, result: (made) => download(made.name, made.html, "text/html;charset=utf-8") });
   });
-  const saveButton = element("button", { type: "button", "data-key": "save project" }, "Save in the folder");
+  const saveButton = element("button", { type: "button", "data-key": "save project" }, t("take.save_in_the_folder"));
   saveButton.addEventListener("click", attempt(() => files.save(), () => {}));
-  const downloadButton = element("button", { type: "button", "data-key": "download project" }, "Download project file");
+  const downloadButton = element("button", { type: "button", "data-key": "download project" }, t("take.download_project_file"));
   downloadButton.addEventListener("click", attempt(
     () => ask("/api/project/write", { project: studio.project }),
     (made) => download(made.name, made.text, "application/json")));
   const exported = element("div", { class: "exported", "aria-live": "polite" });
-  const exportButton = element("button", { type: "button", "data-key": "export" }, "Export with data");
+  const exportButton = element("button", { type: "button", "data-key": "export" }, t("take.export_with_data"));
   exportButton.addEventListener("click", attempt(
     () => ask("/api/projects/export", { project: studio.project }),
     ({ file, bytes, command }) => redraw(exported,
-      element("p", {}, element("strong", {}, file), ` (${count(Math.max(1, bytes / 1000))} kB) is in the studio's folder. It contains the rows of the log. Whoever gets it opens it with`),
-      element("div", { class: "code" }, element("div", { class: "code-head" }, element("span", {}, "Shell"), makeCopy(command, "the command")), element("pre", { tabindex: "0" }, element("code", {}, command))))));
-  const linkButton = element("button", { type: "button" }, "Link");
+      element("p", {}, element("strong", {}, file), t("take.kb_is_in_the_studio_s", count(Math.max(1, bytes / 1000)))),
+      element("div", { class: "code" }, element("div", { class: "code-head" }, element("span", {}, t("take.shell")), makeCopy(command, t("take.the_command"))), element("pre", { tabindex: "0" }, element("code", {}, command))))));
+  const linkButton = element("button", { type: "button" }, t("take.link"));
   const makeLink = async () => writeLink((await ask("/api/project/write", { project: studio.project })).text);
   linkButton.addEventListener("click", attempt(makeLink, (address) => {
     redraw(link, element("div", { class: "code" },
-      element("div", { class: "code-head" }, element("span", {}, "After any studio's address"), makeCopy(address, "the link")),
+      element("div", { class: "code-head" }, element("span", {}, t("take.after_any_studio_s_address")), makeCopy(address, t("take.the_link"))),
       element("pre", { tabindex: "0" }, element("code", {}, address))));
-    announce("The link is ready to copy");
+    announce(t("take.the_link_is_ready_to_copy"));
   }));
 
   const formats = FORMATS.map(([format, title, ending]) => {
@@ -83,25 +84,25 @@ export function showTake(root, studio, answers, files) {
       text.value = made.text;
       text.hidden = false;
       download(`${fileName(studio.project)}.${ending}`, made.text, format === "svg" ? "image/svg+xml" : undefined);
-      announce(`${title} downloaded`);
+      announce(t("take.downloaded", title));
     }));
     return button;
   });
 
   const show = () => {
     report.disabled = !answers.ready;
-    report.title = answers.ready ? "" : "Ask a question of a log first";
+    report.title = answers.ready ? "" : t("take.ask_a_question_of_a_log");
   };
   const part = element("select", { id: "take-part", "data-key": "take part" }, ...PARTS.map(([value, words]) => element("option", { value }, words)));
   const takers = new Map(PARTS.map(([value]) => [value, makeTaken(code, studio, value)]));
   const showCode = wait(200, () => takers.get(part.value)?.());
   part.addEventListener("change", showCode);
   root.append(
-    section("The answer", "Everything on one page, to send or to keep: it needs no studio and no network.", element("div", { class: "ask-line" }, report, line.root)),
-    section("Code", "The command and the Python that repeat a part of this page.", element("div", { class: "field" }, element("label", { for: "take-part" }, "Part"), part), code),
-    section("The project", "Graph, question and settings as a file, without the data. A link holds the same after its #. An export holds the log too: a colleague opens it with one command.",
+    section(t("take.the_answer"), t("take.everything_on_one_page_to_send"), element("div", { class: "ask-line" }, report, line.root)),
+    section(t("take.code"), t("take.the_command_and_the_python_that"), element("div", { class: "field" }, element("label", { for: "take-part" }, t("take.part")), part), code),
+    section(t("take.the_project"), t("take.graph_question_and_settings_as_a"),
       element("div", { class: "row" }, saveButton, downloadButton, exportButton, linkButton), exported, link),
-    section("The graph", "Each format can be read back as the same graph; the picture has its legend.",
+    section(t("take.the_graph"), t("take.each_format_can_be_read_back"),
       element("div", { class: "row" }, ...formats), text),
     fault);
   studio.store.addEventListener("change", () => {

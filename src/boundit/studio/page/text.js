@@ -9,6 +9,7 @@ import { findNode, removeEdge, sameEdge } from "./graph.js";
 import { Latest } from "./latest.js";
 import { placeNodes } from "./placing.js";
 import { ask } from "./transport.js";
+import { t } from "./words.js";
 
 /** What the server calls our own notation. */
 const OWN = "text";
@@ -19,14 +20,14 @@ export function showText(root, studio) {
   const { store } = studio;
   const area = element("textarea", {
     id: "graph-text", rows: 9, spellcheck: "false", autocapitalize: "off", autocomplete: "off",
-    "aria-describedby": "text-fault text-note", placeholder: "Treatment -> Outcome\nTreatment <-> Outcome\nOutcome -> [Kept]",
+    "aria-describedby": "text-fault text-note", placeholder: t("text.treatment_outcome_treatment_outcome_outcome_kept"),
   });
   const lines = element("pre", { class: "line-numbers", "aria-hidden": "true" });
   const fault = element("p", { id: "text-fault", class: "fault", role: "alert" });
   const note = element("p", { id: "text-note", class: "quiet" });
-  const take = element("button", { type: "button", class: "small", hidden: true }, "Use the drawing's text");
+  const take = element("button", { type: "button", class: "small", hidden: true }, t("text.use_the_drawing_s_text"));
   root.append(
-    element("label", { for: "graph-text", class: "label" }, "The graph as text"),
+    element("label", { for: "graph-text", class: "label" }, t("text.the_graph_as_text")),
     element("div", { class: "text-box" }, lines, area), fault, note, take);
 
   /** The text that says what the drawing says; the area may be ahead of it. */
@@ -83,7 +84,7 @@ export function showText(root, studio) {
     if (line) {
       fault.append(element("button", {
         type: "button", class: "link", onclick: () => goTo(line, column ?? 1),
-      }, `Line ${line}${column ? `, column ${column}` : ""}`), ": ");
+      }, t("text.line", line, column ? t("text.column", column) : "")), ": ");
     }
     fault.append([message, hint].filter(Boolean).join(" "));
     area.setAttribute("aria-invalid", "true");
@@ -122,7 +123,7 @@ export function showText(root, studio) {
       read = text;
       takeGraph(studio, answer);
       note.textContent = [
-        ...(answer.notes ?? []), nameFormat(answer.format), over && "What was drawn meanwhile is gone; Undo brings it back.",
+        ...(answer.notes ?? []), nameFormat(answer.format), over && t("text.what_was_drawn_meanwhile_is_gone"),
       ].filter(Boolean).join(" ");
       if (answer.format === OWN) settle();
       else write();
@@ -185,7 +186,7 @@ export function showText(root, studio) {
   take.addEventListener("click", () => {
     area.value = read;
     write();
-    announce("The text is the drawing's again");
+    announce(t("text.the_text_is_the_drawing_s"));
   });
 
   store.addEventListener("change", (event) => {
@@ -200,10 +201,10 @@ export function showText(root, studio) {
     } else if (after.text !== null && after.text === area.value) {
       show(after.text);
     } else if (unfinished() && (reading || document.activeElement === area)) {
-      note.textContent = "The drawing has changed since; the text above is not read yet.";
+      note.textContent = t("text.the_drawing_has_changed_since_the");
     } else {
       if (before.text?.includes("#") && after.text === null) {
-        note.textContent = "Drawing by hand wrote the text anew, without its comments. Undo brings them back.";
+        note.textContent = t("text.drawing_by_hand_wrote_the_text");
       }
       write();
     }
@@ -236,7 +237,7 @@ function meaning(graph) {
  * @param {{graph: Graph, query?: Query | null}} answer
  */
 function takeGraph(studio, answer) {
-  studio.store.change("type the graph", (draft) => {
+  studio.store.change(t("text.type_the_graph"), (draft) => {
     const gone = draft.graph.edges.filter((edge) => !answer.graph.edges.some((each) => sameEdge(each, edge)));
     for (const edge of gone) removeEdge(draft, edge); // with what was supposed of it
     draft.graph = answer.graph;
@@ -248,12 +249,14 @@ function takeGraph(studio, answer) {
     const { query } = draft;
     query.treatments = query.treatments.filter(measured);
     query.context = query.context.filter(measured);
+    query.adjust_for = query.adjust_for.filter(measured);
+    query.never_adjust_for = query.never_adjust_for.filter(measured);
     if (query.outcome !== null && !measured(query.outcome)) query.outcome = null;
-    if (answer.query && query.outcome === null && query.treatments.length === 0) draft.query = answer.query;
+    if (answer.query && query.outcome === null && query.treatments.length === 0) draft.query = { ...query, ...answer.query };
   }, "type the graph");
 }
 
 /** @param {string} format */
 function nameFormat(format) {
-  return format === OWN ? "" : `Read as ${format}.`;
+  return format === OWN ? "" : t("text.read_as", format);
 }

@@ -2,17 +2,18 @@
 /** The two-minute tour: one card that walks past the parts of the page, and lights each. */
 
 import { element, get } from "./dom.js";
+import { t } from "./words.js";
 
 /** @type {[string, string | null, string, string][]} where, which panel, title, words */
 const STEPS = [
-  ["graph-part", "draw", "Draw what you assume", "An arrow says: may cause. A dashed line with two heads says: something that nobody wrote down moves both. What you leave out is what you claim; select two nodes to read it."],
-  ["text-part", "draw", "Or type it", "The text says the same and follows the drawing. Paste DAGitty or DOT here if you have it."],
-  ["panel-graph", "graph", "What the graph alone says", "Without any data: whether the effect is identified, all minimal adjustment sets, causal and biasing paths, roles of nodes and testable implications. Choose a line, and it is highlighted in the graph."],
-  ["panel-data", "data", "Add the data", "Drop a file. Each column finds its node; what does not fit is said beside it. Nothing leaves this machine."],
-  ["panel-ask", "ask", "Ask", "Choose the outcome, the treatment and subgroups. The answer is the effect with its interval, what to choose, and why: choose an interval, then a line of its reason, and its paths light up."],
-  ["panel-whatif", "whatif", "What if", "Move what you are unsure of and see the intervals move. Ask what would narrow the answer and what would overturn it."],
-  ["panel-policy", "policy", "Try a policy", "Play bandits with and without the bounds, in environments that fit the log."],
-  ["panel-take", "take", "Take it away", "A report, a project file, a link, and the command that gives the same numbers. Undo (Ctrl Z) takes back anything you did."],
+  ["graph-part", "draw", t("tour.draw_what_you_assume"), t("tour.an_arrow_says_may_cause_a")],
+  ["text-part", "draw", t("tour.or_type_it"), t("tour.the_text_says_the_same_and")],
+  ["panel-graph", "graph", t("take.what_the_graph_alone_says"), t("tour.without_any_data_whether_the_effect")],
+  ["panel-data", "data", t("tour.add_the_data"), t("tour.drop_a_file_each_column_finds")],
+  ["panel-ask", "ask", t("answers.ask"), t("tour.choose_the_outcome_the_treatment_and")],
+  ["panel-whatif", "whatif", t("tour.what_if"), t("tour.move_what_you_are_unsure_of")],
+  ["panel-policy", "policy", t("tour.try_a_policy"), t("tour.play_bandits_with_and_without_the")],
+  ["panel-take", "take", t("tour.take_it_away"), t("tour.a_report_a_project_file_a")],
 ];
 
 /** @param {(panel: string) => void} goTo shows a panel */
@@ -38,13 +39,13 @@ export function startTour(goTo) {
     const part = get(id);
     part.classList.add("toured");
     if (!panel) part.scrollIntoView({ block: "nearest" });
-    const next = element("button", { type: "button", class: "primary", onclick: () => step(1) }, at + 1 < STEPS.length ? "Next" : "Done");
+    const next = element("button", { type: "button", class: "primary", onclick: () => step(1) }, at + 1 < STEPS.length ? t("tour.next") : t("tour.done"));
     card.replaceChildren(
-      element("p", { class: "quiet" }, `${at + 1} of ${STEPS.length}`),
+      element("p", { class: "quiet" }, t("tour.of", at + 1, STEPS.length)),
       element("h2", {}, title), element("p", {}, words),
       element("div", { class: "row" },
-        at > 0 && element("button", { type: "button", onclick: () => step(-1) }, "Back"), next,
-        element("button", { type: "button", class: "link", onclick: end }, "End the tour")));
+        at > 0 && element("button", { type: "button", onclick: () => step(-1) }, t("tour.back")), next,
+        element("button", { type: "button", class: "link", onclick: end }, t("tour.end_the_tour"))));
     card.hidden = false;
     next.focus({ preventScroll: true });
   };

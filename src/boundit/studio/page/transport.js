@@ -1,6 +1,8 @@
 // @ts-check
 /** Talk with the server on this machine: questions, uploads, and jobs that tell how far they are. */
 
+import { t } from "./words.js";
+
 /** @import { Fault, Project } from "./types.js" */
 
 /** What the server refused, with the one line it gave and where it belongs. */
@@ -64,7 +66,7 @@ async function reach(path, request) {
   } catch {
     throw new Refusal({
       code: "unreachable",
-      message: "The studio's server does not answer. Start `boundit studio` again; your work is kept.",
+      message: t("transport.the_studio_s_server_does_not"),
       where: null,
       hint: null,
     });
@@ -78,7 +80,7 @@ async function readAnswer(response) {
   throw new Refusal(
     answer?.error ?? {
       code: String(response.status),
-      message: `The server answered ${response.status} and no reason.`,
+      message: t("transport.the_server_answered_and_no_reason", response.status),
       where: null,
       hint: null,
     },
@@ -200,9 +202,9 @@ export function run(kind, project, line, hear) {
     refuse(
       new Refusal({
         code: "lost",
-        message: "The connection to the studio's server was lost while it worked.",
+        message: t("transport.the_connection_to_the_studio_s"),
         where: null,
-        hint: "Start `boundit studio` again if it ended, then ask once more.",
+        hint: t("transport.start_boundit_studio_again_if_it"),
       }),
     );
   };

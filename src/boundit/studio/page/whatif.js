@@ -12,6 +12,7 @@ import { drawIntervals } from "./intervals.js";
 import { showSliders } from "./sliders.js";
 import { JobLine } from "./job.js";
 import { drawFault, faultOf, makeRepeat } from "./studio.js";
+import { t } from "./words.js";
 
 /** How many entries of a ranked list are shown before one asks for more. */
 const FIRST = 6;
@@ -25,8 +26,8 @@ export function showWhatIf(root, studio, answers) {
   const edges = element("div", { class: "edge-toggles" });
   root.append(
     element("div", { class: "whatif-top" }, sliders, element("div", {}, words, picture)), edges,
-    makeRanked(studio, answers, "suggest", "What would narrow this?", "Trying what would narrow the intervals"),
-    makeRanked(studio, answers, "stress", "What would overturn it?", "Adding every missing edge in turn"),
+    makeRanked(studio, answers, "suggest", t("whatif.what_would_narrow_this"), t("whatif.trying_what_would_narrow_the_intervals")),
+    makeRanked(studio, answers, "stress", t("whatif.what_would_overturn_it"), t("whatif.adding_every_missing_edge_in_turn")),
     makeRepeat(studio, "bound"));
 
   /** The answer with nothing supposed, to compare with. @type {{basis: string, result: BoundResult} | null} */
@@ -46,8 +47,8 @@ export function showWhatIf(root, studio, answers) {
     const before = base?.basis === basisOf(neutral) ? base.result : null;
     root.classList.toggle("stale", answers.stale && result !== null);
     words.textContent = result
-      ? isNeutral(project) ? "Nothing is supposed yet: move a slider." : before ? "Dashed outlines: the answer with nothing supposed." : ""
-      : "Ask first: then the intervals move with the sliders.";
+      ? isNeutral(project) ? t("whatif.nothing_is_supposed_yet_move_a") : before ? t("whatif.dashed_outlines_the_answer_with_nothing") : ""
+      : t("whatif.ask_first_then_the_intervals_move");
     redraw(picture, result && drawIntervals(result, { width: Math.max(280, picture.clientWidth || 460), before: isNeutral(project) ? null : before }));
   };
   answers.addEventListener("bounds", show);
@@ -80,8 +81,8 @@ function makeEdgeToggles(studio) {
   const { project, store, editor } = studio;
   const gone = project.without_edges.length;
   return element("details", { class: "rest", "data-key": "edges", ...(gone ? { open: true } : {}) },
-    element("summary", {}, gone ? `What if an edge were absent? ${gone} left out` : "What if an edge were absent?"),
-    element("p", { class: "quiet" }, "An edge says that something may be; leaving it out claims more, so the intervals can only narrow. It stays in the drawing."),
+    element("summary", {}, gone ? t("whatif.what_if_an_edge_were_absent", gone) : t("whatif.what_if_an_edge_were_absent_2")),
+    element("p", { class: "quiet" }, t("whatif.an_edge_says_that_something_may")),
     element("div", { class: "toggles" }, ...project.graph.edges.map((edge) => {
       const without = project.without_edges.some((each) => sameEdge(each, edge));
       return element("label", { class: "check-line" },
@@ -89,7 +90,7 @@ function makeEdgeToggles(studio) {
           type: "checkbox", "data-key": keyOf(edge), ...(without ? {} : { checked: true }),
           onfocus: () => editor.select({ edge }),
           onchange: () =>
-            store.change(without ? `suppose ${say(edge)} again` : `suppose no ${say(edge)}`, (draft) => {
+            store.change(without ? t("inspector.suppose_again", say(edge)) : t("inspector.suppose_no", say(edge)), (draft) => {
               draft.without_edges = without
                 ? draft.without_edges.filter((each) => !sameEdge(each, edge))
                 : [...draft.without_edges, edge];
@@ -125,19 +126,19 @@ function makeRanked(studio, answers, kind, title, doing) {
     };
     list.setAttribute("aria-busy", "true"); // it is read aloud once it is whole
     line.run(kind, project, {
-      part: (part) => draw(part, "So far; more is being tried."),
+      part: (part) => draw(part, t("whatif.so_far_more_is_being_tried")),
       result: (result) => {
         draw(result);
         list.removeAttribute("aria-busy");
       },
       fault: (error) => settle(drawFault(faultOf(error))),
       cancelled: () => {
-        const told = "Cancelled. Ask again when you like.";
+        const told = t("whatif.cancelled_ask_again_when_you_like");
         if (!begun) {
           settle(element("p", { class: "quiet" }, told));
           return;
         }
-        list.firstElementChild?.replaceWith(element("p", { class: "quiet" }, `${told} This was found until then:`));
+        list.firstElementChild?.replaceWith(element("p", { class: "quiet" }, t("whatif.this_was_found_until_then", told)));
         list.removeAttribute("aria-busy");
       },
     });
@@ -168,10 +169,10 @@ function drawRanked(studio, result) {
     element("p", { class: "lead" }, result.summary),
     element("ol", { class: "ranked-list" }, ...result.items.slice(0, FIRST).map((item) => drawItem(studio, item, widest))),
     result.items.length > FIRST &&
-      element("details", { "data-key": "more" }, element("summary", {}, `${result.items.length - FIRST} more`),
+      element("details", { "data-key": "more" }, element("summary", {}, t("structure.more", result.items.length - FIRST)),
         element("ol", { class: "ranked-list", start: FIRST + 1 }, ...result.items.slice(FIRST).map((item) => drawItem(studio, item, widest)))),
     aside.length > 0 &&
-      element("details", { "data-key": "aside" }, element("summary", {}, "Also"),
+      element("details", { "data-key": "aside" }, element("summary", {}, t("whatif.also")),
         element("ul", {}, ...aside.map((each) => element("li", {}, each)))),
   ];
 }
@@ -186,11 +187,11 @@ function drawItem(studio, item, widest) {
         onclick: () => studio.editor.select({ nodes: [edge.tail, edge.head] }),
       }, item.sentence)
       : element("span", {}, item.sentence),
-    survives === undefined ? null : element("span", { class: survives ? "tag good" : "tag bad" }, survives ? "holds" : "falls"),
+    survives === undefined ? null : element("span", { class: survives ? "tag good" : "tag bad" }, survives ? t("whatif.holds") : t("whatif.falls")),
     item.cost ? element("p", { class: "quiet" }, item.cost) : null,
     after === null
       ? null
       : element("span", { class: "widths" },
         element("meter", { max: widest, value: after, "aria-hidden": "true" }),
-        element("span", { class: "quiet" }, `mean width ${write(before)} → ${write(after)}`)));
+        element("span", { class: "quiet" }, t("whatif.mean_width", write(before), write(after)))));
 }
