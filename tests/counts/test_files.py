@@ -357,7 +357,7 @@ def test_pyarrow_is_named_where_it_is_missing(
     path = write_arrow(tmp_path / "a.arrow", arrow({"X": [1]}))
     monkeypatch.setitem(sys.modules, "pyarrow", None)
 
-    with pytest.raises(MissingExtra, match=r"needs pyarrow; .* 'boundit\[arrow\]'"):
+    with pytest.raises(MissingExtra, match=r"needs pyarrow. .* 'boundit\[arrow\]'"):
         read_log(path)
 
 
