@@ -12,6 +12,7 @@ from math import prod
 import numpy as np
 
 from boundit.core.errors import BounditError, OptionError
+from boundit.core.formula import StepRecord
 from boundit.core.message import Option, Placeholder
 from boundit.core.names import Nodes, sort_names
 from boundit.core.rounding import EXACT_ROUNDING
@@ -28,6 +29,7 @@ from boundit.counts.memory import Workspace
 from boundit.counts.named_array import Floats, NamedArray, SeenCells, divide
 from boundit.counts.seen_cells import ReadTerm, sum_over_seen
 from boundit.counts.table import CountTable, merge_cells
+from boundit.estimand.derivation import Question, lighten
 from boundit.estimand.expression import P
 from boundit.estimand.query import EffectQuery
 from boundit.graph.causal_graph import CausalGraph
@@ -309,6 +311,19 @@ class Evidence:
     def is_numeric(self) -> bool:
         """Whether some outcomes lie between the ends of their range."""
         return any(counts.outcome is not None and not counts.binary for counts in self.tables)
+
+    @cached_property
+    def lightened(self) -> tuple[tuple[int, ...], tuple[StepRecord, ...]]:
+        """Along which axes of a table the mean is the same, by the do-calculus, and why.
+
+        All rows along them bound one number: their intervals may be intersected.
+        """
+        query, axes = self.query, self.query.treatments + self.query.context
+        given = frozenset(query.treatments), frozenset(query.context)
+        asked = Question(frozenset(query.outcomes), *given)
+        light, steps = lighten(self.graph, asked)
+        equal = tuple(i for i, axis in enumerate(axes) if axis not in light.variables)
+        return equal, tuple(step.record for step in steps)
 
     def list_sources(self, term: P) -> tuple[Counts, ...]:
         """The sources that show a term's distribution: the log, or tables without selection.

@@ -54,6 +54,7 @@ class Explainer:
         if which < 0 or not self._is_small or self.evidence.workspace.budget.is_over():
             return ()
         rule = self.endpoints.rules[which]
+        place = self.endpoints.find_source(rule, place, upper=upper)
         try:
             return tuple(self._list_lines(rule, place, upper=upper))
         except LIMITS:  # a reason less, but the endpoint holds

@@ -37,7 +37,7 @@ from boundit.core.message import Caveat, Note, Option, sort_caveats
 from boundit.core.names import join_names
 from boundit.core.rounding import ROUNDING
 from boundit.counts.named_array import Floats
-from boundit.results.bound import Bound, Key
+from boundit.results.bound import Bound, Key, RuleRecord
 from boundit.results.bound_table import BoundTable
 from boundit.results.contrast import Pair
 from boundit.results.explanation import EMPTY, NEVER_LOGGED, RANGE
@@ -190,7 +190,7 @@ def make_table(
 
     parts: dict[str, Callable[[], object]] = {
         "bounds": partial(_write_rows, rows, plan, later, keys, request.confidence),
-        "rules": lambda: {r.name: r for r in record_rules(endpoints.rules).values()},
+        "rules": lambda: dict(_write_records(endpoints, evidence)),
         "contrasts": lambda: compare()[0],
         "compared": lambda: compare()[1],
         "contrast_estimates": estimate,
@@ -259,6 +259,15 @@ def _note_assumptions(
         guessed = late.difference(request.domain, query.outcomes)
         if plan.rules and guessed:
             yield note_adaptive_levels(guessed)
+
+
+def _write_records(
+    endpoints: Endpoints, evidence: Evidence
+) -> Iterator[tuple[str, RuleRecord]]:
+    """The records of all rules by name, and why rows of one mean were intersected."""
+    for rule, record in record_rules(endpoints.rules).items():
+        more = evidence.lightened[1] if rule in endpoints.apart else ()
+        yield record.name, replace(record, steps=(*record.steps, *more))
 
 
 def _require_room(evidence: Evidence) -> None:

@@ -163,7 +163,7 @@ def _run_command(arguments: Sequence[str] | None) -> int:
         # read as "no". Keep Python from flushing into the closed pipe.
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 0
-    except Exception:  # noqa: BLE001, the last door: anything else is a bug and is shown whole
+    except Exception:  # noqa: BLE001, anything else is a bug and is shown whole
         traceback.print_exc()
         notify("error", "This is a bug in boundit. Please report the lines above.")
         return INTERNAL

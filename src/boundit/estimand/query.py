@@ -185,8 +185,8 @@ def read_roles(graph: CausalGraph, roles: Mapping[str, Names]) -> list[Nodes]:
     >>> read_roles(graph, {"an outcome": "Y", "a covariate": "S"})
     Traceback (most recent call last):
     ...
-    boundit.core.errors.OverlappingRoles: 'S' is the selection node and a covariate at once; \
-it can only be one of them
+    boundit.core.errors.OverlappingRoles: 'S' is the selection node and a covariate at once. \
+Give it one of these roles.
     """
     parts = dict(zip(roles, require_roles(graph, roles), strict=True))
     for role, part in parts.items():

@@ -22,6 +22,8 @@ from boundit.graph.text import parse
 from boundit.simulation.random_models import draw_model
 from boundit.simulation.scm import SCM
 from boundit_research.audits.problems import draw_problems
+from tests.bounds.core import make_run as make_exact_run
+from tests.bounds.exact import questions
 from tests.bounds.program.problems import Case, assert_inside, draw_case, make_run
 
 FACTS = ("nothing", "rate", "limit")
@@ -303,3 +305,12 @@ def test_the_reason_names_independences() -> None:
     assert any(step.between == (("B",), ("A",)) for step in program.reason.steps)
     assert not program.is_linear
     assert program.n_unknown == 1
+
+
+def test_responses_to_causes_that_nobody_has_are_not_one_number() -> None:
+    """V4=1 never goes with V1=0: there each cell of the kernel is 0/0, and has its own value."""
+    *_, asked = questions(993, 34, zeros=0.3)
+    program = find_program(asked.model.graph, asked.query)
+    assert program is not None
+    found = program.solve(make_exact_run(asked.model, asked.query))
+    assert (found.lower <= asked.truth() + 1e-9).all()

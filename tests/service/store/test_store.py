@@ -52,3 +52,18 @@ def test_any_number_of_rows_is_added_and_changed(store: Store, n: int) -> None:
     assert {one.position: (one.closed, one.outcome) for one in found.values()} == {
         i: (i + n, f"[{i}]") for i in range(1, n + 1)
     }
+
+
+def test_counts_of_several_arms_are_added_up(store: Store) -> None:
+    counts: dict[tuple[str, str], float] = {("A", "reward_sum"): 0.5, ("B", "decisions"): 2}
+    with store.write() as transaction:
+        policy = transaction.add_policy("a", "TS", "{}", None) or 0
+        head = transaction.require_head("a")
+        for _ in range(2):
+            transaction.save(head, (), (), (), "2024-01-01", counts)
+        found = transaction.list_daily_counts(policy)
+
+    assert [tuple(row) for row in found] == [
+        ("2024-01-01", "A", 0, 0, 1.0, 0, 0, 0),
+        ("2024-01-01", "B", 4, 0, 0.0, 0, 0, 0),
+    ]

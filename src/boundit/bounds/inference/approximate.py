@@ -625,7 +625,8 @@ class Approximate:
         if best is None or evidence.is_exact:
             said = () if evidence.is_exact else (note_no_gain(),)
             return replace(exact, notes=(*exact.notes, *said))
-        error, found = 1 - self.confidence, Gathered(tuple(evidence.shape))
+        error = 1 - self.confidence
+        found = Gathered(tuple(evidence.shape), evidence.lightened[0])
         share = EXACT_SHARE if counted is not None else 0.0
         tried = [*choose_rules(others, evidence), *programs]
         if counted is not None and _may_be_beaten(best[0], tried):

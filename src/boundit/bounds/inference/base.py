@@ -14,6 +14,7 @@ from boundit.bounds.evidence import Evidence, Probabilities
 from boundit.bounds.pooling import POLICY, draw_policy
 from boundit.bounds.population import Reweighting
 from boundit.bounds.program.rule import Program
+from boundit.bounds.program.solve import NEAR
 from boundit.core.message import Caveat
 from boundit.core.names import Nodes
 from boundit.counts.formula import Formula, Pair
@@ -103,7 +104,8 @@ class Endpoints:
     Index 0 of ``lowers`` and ``uppers`` is the range of the outcome. ``run`` holds the numbers
     of chains that are valid with the endpoints, ``program_run`` those of programs, whose cell
     intervals have a share of the error of their own. ``empty`` are rows that a program refutes:
-    no model of the graph fits.
+    no model of the graph fits. Along the axes ``equal`` the mean is the same and the endpoints
+    are the best of all rows; ``apart`` has those of single rows, for rules that this narrowed.
     """
 
     rules: tuple[Rule, ...]
@@ -114,6 +116,8 @@ class Endpoints:
     empty: Mask
     notes: tuple[Caveat, ...] = ()
     samplers: Mapping[Rule, Sampler] = field(default_factory=dict)
+    equal: tuple[int, ...] = ()
+    apart: Mapping[Rule, Pair] = field(default_factory=dict)
 
     @property
     def chains(self) -> tuple[Chain, ...]:
@@ -140,14 +144,24 @@ class Endpoints:
         """The least upper endpoint of every row."""
         return np.asarray(self.uppers.min(axis=0))
 
-    def find_run(self, rule: Rule) -> Run:
-        """The numbers that a rule's endpoints were computed from."""
-        return self.program_run if isinstance(rule, Program) else self.run
+    def find_source(self, rule: Rule, place: Place, *, upper: bool) -> Place:
+        """The row from which an endpoint of a row comes: another where the mean is the same."""
+        if rule not in self.apart:
+            return place
+        ends = self.apart[rule][1] if upper else -self.apart[rule][0]
+        free = tuple(
+            slice(None) if i in self.equal else slice(k, k + 1) for i, k in enumerate(place)
+        )
+        best = np.unravel_index(ends[free].argmin(), ends[free].shape)
+        return tuple(
+            int(b) if i in self.equal else k
+            for i, (b, k) in enumerate(zip(best, place, strict=True))
+        )
 
     def sampling(self, rule: Rule, place: Place, *, upper: bool) -> EndSampling | None:
         """Say why sampling moves an endpoint of a rule at a row; None where nothing is known."""
         made = self.samplers.get(rule)
-        return None if made is None else made(place, upper)
+        return made and made(self.find_source(rule, place, upper=upper), upper)
 
 
 class Inference(Protocol):
@@ -159,9 +173,13 @@ class Inference(Protocol):
 
 @dataclass(eq=False)
 class Gathered:
-    """Endpoints by rule while they are gathered; those of one rule are intersected."""
+    """Endpoints by rule while they are gathered; those of one rule are intersected.
+
+    So are those of all rows along ``equal`` axes, as the mean is the same there.
+    """
 
     shape: tuple[int, ...]
+    equal: tuple[int, ...] = ()
     pairs: dict[Rule, Pair] = field(default_factory=dict)
     refused: dict[str, BaseException] = field(default_factory=dict)
     notes: list[Caveat] = field(default_factory=list)
@@ -204,6 +222,15 @@ class Gathered:
     ) -> Endpoints:
         """Put endpoints together in the order of the rules."""
         kept = tuple(rule for rule in rules if rule in self.pairs)
+        apart = dict[Rule, Pair]()
+        for rule in kept if self.equal else ():
+            low, high = self.pairs[rule]
+            self.add(
+                rule, low.max(self.equal, keepdims=True), high.min(self.equal, keepdims=True)
+            )
+            found = self.pairs[rule]
+            if max(np.max(found[0] - low), np.max(high - found[1])) > NEAR:
+                apart[rule] = low, high
         lowers = [np.zeros(self.shape), *(self.pairs[rule][0] for rule in kept)]
         uppers = [np.ones(self.shape), *(self.pairs[rule][1] for rule in kept)]
         return Endpoints(
@@ -215,6 +242,8 @@ class Gathered:
             self.empty,
             tuple(dict.fromkeys((*self.notes, *note_refused(self.refused)))),
             samplers or {},
+            self.equal,
+            apart,
         )
 
 
@@ -271,7 +300,9 @@ class PlugIn:
         alone: estimates break the independences that it states.
         """
         others, programs, notes = split_rules(rules, evidence)
-        found = Gathered(tuple(evidence.shape), notes=notes)
+        # Estimates of rows whose means are equal differ by noise.
+        equal = evidence.lightened[0] if evidence.is_exact else ()
+        found = Gathered(tuple(evidence.shape), equal, notes=notes)
         fitting = [rule for rule in programs if evidence.is_exact or rule.is_linear]
         if left := [rule.name for rule in programs if rule not in fitting]:
             found.notes.append(note_nonlinear(left))

@@ -74,7 +74,7 @@ class Exact:
         if evidence.is_exact:
             return PlugIn().bound(rules, evidence)
         others, programs, notes = split_rules(rules, evidence)
-        found = Gathered(tuple(evidence.shape), notes=notes)
+        found = Gathered(tuple(evidence.shape), evidence.lightened[0], notes=notes)
         error = 1 - self.confidence
         for_programs = error * (0.0 if not programs else PROGRAM_SHARE if others else 1.0)
         budget, error = evidence.workspace.budget, error - for_programs

@@ -142,13 +142,18 @@ class BilinearProgram:
         return found
 
     def divide(
-        self, pairs: Sequence[tuple[Entry, Entry]], known: tuple[float, float] = (0.0, 1.0)
+        self,
+        pairs: Sequence[tuple[Entry, Entry]],
+        known: tuple[float, float] = (0.0, 1.0),
+        *,
+        cell: Hashable = None,
     ) -> Entry:
         """An entry k with ``top = k bottom`` for all pairs: a number if they are proportional.
 
-        ``known`` are endpoints of k found in another way.
+        ``known`` are endpoints of k found in another way, ``cell`` says which probability it is:
+        where the bottom is zero, equal pairs do not make it one.
         """
-        key = ("ratio", tuple(pairs), known)
+        key = ("ratio", cell, tuple(pairs), known)
         if key in self.made:
             found: Variable = self.made[key]
             return found

@@ -324,12 +324,12 @@ class Compiler:
             run, before = order[start:end], (*outside, *order[:start])
             # The pillow: the pieces of c-components so far that the run is in, and their parents.
             pieces = graph.induced(order[:end]).components()
-            near = frozenset[str]().union(*(piece for piece in pieces if piece & set(run)))
-            near |= self.graph.parents(near)
+            own = frozenset[str]().union(*(piece for piece in pieces if piece & set(run)))
+            near = own | self.graph.parents(own)
             given = tuple(name for name in before if name in near)
             rest = tuple(name for name in before if name not in near)
             kernel = (
-                self._find_kernel(run, given, rest)
+                self._find_kernel(run, given, rest, own)
                 if factor is None
                 else self._divide(
                     self.sum_to(factor, (*before, *run)),
@@ -337,6 +337,7 @@ class Compiler:
                     run,
                     given,
                     rest,
+                    own,
                 )
             )
             kernels[home[run[0]]].append(kernel)
@@ -352,7 +353,11 @@ class Compiler:
         return found
 
     def _find_kernel(
-        self, run: tuple[str, ...], given: tuple[str, ...], rest: tuple[str, ...]
+        self,
+        run: tuple[str, ...],
+        given: tuple[str, ...],
+        rest: tuple[str, ...],
+        own: Nodes = frozenset(),
     ) -> Entries:
         """The kernel of a run in a margin of the population."""
         if self.whole.selection is None:  # then it is a conditional probability of the log
@@ -362,7 +367,7 @@ class Compiler:
         top, bottom = self.margin((*rest, *given, *run)), self.margin((*rest, *given))
         if not given and not rest:  # the margin itself
             return top
-        return self._divide(top, bottom, run, given, rest, self.bound_kernel(run, given))
+        return self._divide(top, bottom, run, given, rest, own, self.bound_kernel(run, given))
 
     def _divide(
         self,
@@ -371,16 +376,20 @@ class Compiler:
         run: tuple[str, ...],
         given: tuple[str, ...],
         rest: tuple[str, ...],
+        own: Nodes,
         known: Pair | None = None,
     ) -> Entries:
-        """The kernel ``top = k(run | given) bottom`` at every value of ``rest``."""
+        """The kernel ``top = k(run | given) bottom`` at every value of ``rest``.
+
+        It belongs to the pieces ``own`` of c-components, and is one number where the bottom is 0.
+        """
 
         def make(at: At) -> Entry:
             places = [{**at, **more} for more in self.assign(rest)]
             pairs = [(top.at(place), bottom.at(place)) for place in places]
             place = tuple(at.values())
             ends = (float(known[0][place]), float(known[1][place])) if known else (0.0, 1.0)
-            return self.program.divide(pairs, ends)
+            return self.program.divide(pairs, ends, cell=(own, run, given, place))
 
         kernel = self.tabulate((*given, *run), make)
         self.sum_to_one(kernel, run, given)
@@ -613,7 +622,8 @@ class Question:
         def make(w: At) -> Entry:
             place = tuple({**fixed, **w}[name] for name in (*self.context, *early))
             ends = float(low[place]), float(high[place])
-            return compiler.program.divide([(top.at({**fixed, **w}), bottom.at(fixed))], ends)
+            pair = top.at({**fixed, **w}), bottom.at(fixed)
+            return compiler.program.divide([pair], ends, cell=(early, place))
 
         found = compiler.tabulate(early, make)
         compiler.sum_to_one(found, early, ())

@@ -28,7 +28,7 @@ from boundit.results.bound import RuleRecord
 MAX_CELLS = 128  # of all variables together; of more, some are projected out
 MAX_BOXES = 100  # an endpoint
 FIRST_BOXES = 9  # an endpoint that then does not beat the chains' stops there
-TABLE_WORK = 80_000  # linear programs of all rows, each times its size
+TABLE_WORK = 160_000  # linear programs of all rows, each times its size
 # Sampling error hides what more work would find: what beats the chains' endpoints does so, or
 # is near them, in its first box.
 SAMPLED_BOXES, SAMPLED_WORK, NEAR_CHAINS = 9, 20_000, 0.02

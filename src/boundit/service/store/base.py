@@ -14,6 +14,8 @@ from boundit.service.errors import NoSuchPolicy, PolicyDeleted, StoreUnavailable
 
 SCHEMA_VERSION = 3
 
+# Events are not clustered by their key: SQLite reads the whole of a row that it compares a key
+# with, and bounds of 30,000 rows in an event would be read for every event that is put before it.
 _TABLES = """
 CREATE TABLE IF NOT EXISTS boundit_store (
     name TEXT PRIMARY KEY,
@@ -45,7 +47,7 @@ CREATE TABLE IF NOT EXISTS events (
     kind TEXT NOT NULL,
     body TEXT NOT NULL,
     PRIMARY KEY (policy, position)
-) {clustered};
+);
 CREATE INDEX IF NOT EXISTS rare_events ON events (policy, position)
     WHERE kind IN ('created', 'refreshed', 'refuted', 'updated', 'pruned', 'deleted');
 CREATE TABLE IF NOT EXISTS decisions (
@@ -185,9 +187,15 @@ _HEAD = ", ".join(Head._fields)
 _UPDATE_HEAD = (
     f"UPDATE policies SET {', '.join(f'{name} = ?' for name in Head._fields[4:])} WHERE id = ?"
 )
-_COUNTS = (
-    "decisions", "rewards", "reward_sum", "default_rewards", "expired", "late_rewards",
-)  # fmt: skip
+_COUNTS = {
+    "decisions": int,
+    "rewards": int,
+    "reward_sum": float,
+    "default_rewards": int,
+    "expired": int,
+    "late_rewards": int,
+}
+"""Counts of a day by name, with their types: PostgreSQL takes no array of two."""
 _DAILY = ("policy", "day", "arm", *_COUNTS)
 _ADD_UP = "ON CONFLICT (policy, day, arm) DO UPDATE SET " + ", ".join(
     f"{name} = daily_counts.{name} + excluded.{name}" for name in _COUNTS
@@ -463,7 +471,12 @@ class Transaction(ABC):
         if counts:
             arms = sorted({arm for arm, _ in counts})
             rows = [
-                (head.id, day, arm, *(counts.get((arm, name), 0) for name in _COUNTS))
+                (
+                    head.id,
+                    day,
+                    arm,
+                    *(kind(counts.get((arm, name), 0)) for name, kind in _COUNTS.items()),
+                )
                 for arm in arms
             ]
             self._insert("daily_counts", _DAILY, rows, _ADD_UP)
