@@ -106,7 +106,7 @@ def test_a_file_is_read_as_it_should_be(tmp_path: Path) -> None:
     log = bd.read_log(str(tmp_path / name))
     assert name == "a-read.parquet"
     assert list(log.columns) == ["Größe", "Tag", "Kauf"]
-    rows = duckdb.sql(f"SELECT * FROM '{tmp_path / name}'").fetchall()
+    rows = duckdb.read_parquet(str(tmp_path / name)).fetchall()
     assert rows == [(1.5, "2024-02", 1), (None, "2024-12", 0)]
     assert (tmp_path / "a.csv").read_bytes() == text.encode("cp1252")
     with refused("refused"):

@@ -131,7 +131,7 @@ def test_a_first_start_shows_examples_and_a_tour(visitor: Visit) -> None:
     visitor.require_accessible()
     visitor.page.get_by_role("button", name="Two-minute tour").click()
     card = visitor.find("#tour")
-    for _ in range(6):
+    for _ in range(7):
         expect(card.get_by_role("button", name="Next")).to_be_focused()
         visitor.page.keyboard.press("Enter")
     visitor.require_accessible()
