@@ -13,10 +13,10 @@ from scipy.stats import beta as beta_distribution
 
 from boundit.bandit import TS, UCB, LinTS, LinUCB, WarmStart
 from boundit.bandit.best_arm import (
-    CHANCE,
     COLUMNS,
     LOWER,
     MEAN,
+    P_BEST,
     SD,
     UPPER,
     weigh_arms,
@@ -90,7 +90,7 @@ def test_lin_ucb_is_algorithm_4(prior: BoundTable | None, shared: bool) -> None:
 
 def find_chances(belief: np.ndarray) -> np.ndarray:
     weigh_arms(belief)
-    return belief[:, CHANCE]
+    return belief[:, P_BEST]
 
 
 def make_betas(counts: list[tuple[float, float]], bounds: list[tuple[float, float]]) -> Any:

@@ -67,7 +67,7 @@ def test_columns_are_coded_by_their_levels() -> None:
     ("column", "held"), [([[1]], "list"), ([object()], "object"), ([1j], "complex")]
 )
 def test_what_is_no_category_is_named(column: list[object], held: str) -> None:
-    with pytest.raises(NotACategory, match=f"'X' holds {held}; a category is"):
+    with pytest.raises(NotACategory, match=rf"'X' holds {held}\. A category is"):
         encode_column("X", column)
 
 

@@ -130,7 +130,7 @@ def test_files_of_two_places_are_refused(
 def test_fsspec_is_named_where_it_is_missing(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "fsspec", None)
 
-    with pytest.raises(MissingExtra, match=r"needs fsspec; .* 'boundit\[remote\]'"):
+    with pytest.raises(MissingExtra, match=r"needs fsspec. .* 'boundit\[remote\]'"):
         read_log("s3://bucket/log.csv")
 
 

@@ -95,7 +95,7 @@ class BasePolicy(ABC):
 
     @property
     def n_rows(self) -> int:
-        """How many rows arrays have: for row 0, the contexts, and some room for more."""
+        """How many rows arrays have: for row 0, the contexts, and some more."""
         return self._room
 
     @property
@@ -136,7 +136,7 @@ class BasePolicy(ABC):
             self.arrays = self.arrays._replace(bounds=self.prior.bounds)
 
     def _grow(self, contexts: Iterable[Context], arms: Iterable[Arm]) -> None:
-        """Append rows and columns; room doubles, so that one costs a constant time on average."""
+        """Append rows and columns; they double, so that one costs a constant time on average."""
         n_columns = len(self._arms)
         for context in contexts:
             self._contexts.append(context)
@@ -160,7 +160,7 @@ class BasePolicy(ABC):
         self.rebuild()
 
     def carry(self, old: Any) -> None:
-        """Take over what was learned into arrays with more room."""
+        """Take over what was learned into larger arrays."""
         for name, axes in self.axes.items():
             part = getattr(old, name)
             getattr(self.arrays, name)[tuple(map(slice, part.shape[: len(axes)]))] = part

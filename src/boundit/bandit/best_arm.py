@@ -20,8 +20,8 @@ import numpy as np
 from boundit.bandit.compiled import kernel, step
 from boundit.bandit.ids import Floats, Ints
 
-MEAN, SD, WINS, LOSSES, WEIGHT, MEAN2, SD2, WINS2, LOSSES2, LOWER, UPPER, CHANCE = range(12)
-"""Columns of a table of beliefs. WEIGHT is the weight of the second part, CHANCE the probability
+MEAN, SD, WINS, LOSSES, WEIGHT, MEAN2, SD2, WINS2, LOSSES2, LOWER, UPPER, P_BEST = range(12)
+"""Columns of a table of beliefs. WEIGHT is the weight of the second part, P_BEST the probability
 that the arm is the best. A part with WINS above 0 is a Beta, and MEAN and SD, of its log odds,
 place nodes; else they are those of a normal."""
 COLUMNS = 12
@@ -179,10 +179,10 @@ def _integrate(reached: Floats, belief: Floats) -> None:
             first, middle, last = others[j], others[j + 1], others[j + 2]
             slope, curve = 0.5 * (last - first), 0.5 * (first + last) - middle
             found += 2.0 * rise * (middle + curve / 3.0) + 4.0 / 3.0 * slope * bend
-        belief[k, CHANCE] = max(found, 0.0)
-        total += belief[k, CHANCE]
+        belief[k, P_BEST] = max(found, 0.0)
+        total += belief[k, P_BEST]
     for k in range(n):
-        belief[k, CHANCE] = belief[k, CHANCE] / total if total > 0.0 else 1.0 / n
+        belief[k, P_BEST] = belief[k, P_BEST] / total if total > 0.0 else 1.0 / n
 
 
 @kernel

@@ -19,7 +19,7 @@ from boundit.results.bound import Arm, Context, Value
 EXPLORED = "explore"
 FREE, INDEX = 0, 1
 """Columns of a table of scores: before and after truncation to the bounds."""
-Chances = Mapping[Arm, float]
+Numbers = Mapping[Arm, float]
 
 
 class Scores(NamedTuple):
@@ -147,11 +147,11 @@ class Decision:
             "treatments": list(self.reasons.treatments),
             "propensity": encode(self.propensity, float),
             "branch": self.branch,
-            "scores": encode(_by_tuple(self.scores), Chances),
+            "scores": encode(_by_tuple(self.scores), Numbers),
             "truncated": encode(tuple(map(_as_tuple, self.truncated)), tuple[Arm, ...]),
         }
         if propensities:
-            found["propensities"] = encode(_by_tuple(self.propensities), Chances)
+            found["propensities"] = encode(_by_tuple(self.propensities), Numbers)
         return found
 
     def to_json(self, *, propensities: bool = False) -> str:
@@ -165,7 +165,7 @@ class Decision:
             found = dict(text) if isinstance(text, Mapping) else json.loads(text)
             arm, context = decode(Arm, found["arm"]), decode(Context, found["context"])
             if not isinstance(found["id"], str) or not isinstance(found["branch"], str | None):
-                raise TypeError("id and branch are text")  # noqa: TRY301, told below
+                raise TypeError("id and branch are text")  # noqa: TRY301, named below
             return cls(found["id"], arm, context, *_read_reasons(found, arm), found["branch"])
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
             raise NotADecision(f"{type(error).__name__}: {error}") from None
@@ -219,21 +219,21 @@ def _by_tuple(shown: Mapping[Any, float]) -> dict[Arm, float]:
 
 def _read_reasons(found: Mapping[str, Any], arm: Arm) -> tuple[int, Scores]:
     """Read the place of the arm, and the scores that were written with it."""
-    scores = decode(Chances, found["scores"])
-    told = decode(Chances, found["propensities"]) if "propensities" in found else {}
-    arms = tuple(dict.fromkeys((*scores, *told, arm)))
+    scores = decode(Numbers, found["scores"])
+    given = decode(Numbers, found["propensities"]) if "propensities" in found else {}
+    arms = tuple(dict.fromkeys((*scores, *given, arm)))
     place, truncated = arms.index(arm), set(decode(tuple[Arm, ...], found["truncated"]))
-    chances = np.array([told.get(one, math.nan) for one in arms])
-    chances[place] = decode(float, found["propensity"])
+    probabilities = np.array([given.get(one, math.nan) for one in arms])
+    probabilities[place] = decode(float, found["propensity"])
     table = np.array([[scores[one]] * 2 for one in scores]).reshape(-1, 2)
     table[[one in truncated for one in scores], FREE] = math.inf
-    order = tuple(arms.index(one) for one in told) or (place,)
+    order = tuple(arms.index(one) for one in given) or (place,)
     names = decode(tuple[str, ...], found["treatments"])
-    return place, Scores(arms, order, -1, chances, table, names)
+    return place, Scores(arms, order, -1, probabilities, table, names)
 
 
 class Decisions(Sequence[Decision]):
-    """The decisions of one ``decide_many``: arrays, and a ``Decision`` for whoever asks for one."""
+    """The decisions of one ``decide_many``: arrays, and a ``Decision`` on demand."""
 
     def __init__(
         self,

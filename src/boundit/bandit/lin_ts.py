@@ -9,10 +9,10 @@ from typing import Any, NamedTuple, Unpack
 import numpy as np
 
 from boundit.bandit.best_arm import (
-    CHANCE,
     COLUMNS,
     LOWER,
     MEAN,
+    P_BEST,
     SD,
     UPPER,
     weigh_arms,
@@ -63,7 +63,7 @@ def _choose(
 ) -> int:
     a, open_ = arrays, columns[start:stop]
     belief = score_lin_ts(a.models, a.x[c], a.bounds, c, open_, a.d, a.scale)
-    k: int = open_[pick_arm(belief[:, CHANCE], uniform)]
+    k: int = open_[pick_arm(belief[:, P_BEST], uniform)]
     return k
 
 
@@ -138,7 +138,7 @@ class LinTS(LinearPolicy):
         belief = score_lin_ts(a.models, found.x, a.bounds, row, columns, a.d, a.scale)
         mean = belief[:, MEAN]
         kept = np.minimum(np.maximum(mean, belief[:, LOWER]), belief[:, UPPER])
-        return -1, belief[:, CHANCE].copy(), np.array([mean, kept]).T
+        return -1, belief[:, P_BEST].copy(), np.array([mean, kept]).T
 
     def lay_out_runs(self, rows: Ints, columns: Ints, contexts: Any, rounds: Any) -> Any:
         """Give regressions of nothing learned, with the features of an environment."""

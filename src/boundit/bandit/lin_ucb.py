@@ -18,7 +18,7 @@ _INDEX, _VERSION = 0, 1
 
 
 class LinUCBArrays(NamedTuple):
-    """``models`` as in ``ridge``; ``table``: without rows; ``scratch``: room for p numbers.
+    """``models`` as in ``ridge``; ``table``: without rows; ``scratch``: p numbers to work with.
 
     For whole runs ``x``: contexts x arms x p, and ``cache``: contexts x arms x (index, rows that
     its regression had learned by then).
@@ -91,9 +91,9 @@ def score_lin_ucb(
 ) -> int:
     """Write the index of every arm of one request; give the winner's place."""
     p, n = x.shape[1], columns.size
-    room = models[0, p + 2]
+    scratch = models[0, p + 2]
     return index_lin_ucb(
-        models, x, cache, bounds, c, columns, 0, n, d, alpha, shared, table, room
+        models, x, cache, bounds, c, columns, 0, n, d, alpha, shared, table, scratch
     )
 
 

@@ -40,7 +40,7 @@ class Policy(BasePolicy):
     prior : BoundTable, optional
         Bounds to start from; arms, context and range of rewards are taken from it.
     arms : list, optional
-        Arms, where there is no prior or others than its own are meant: scalars, tuples, or
+        Arms, without a prior or where others than its own are meant: scalars, tuples, or
         mappings of names.
     context : list of str or mapping, optional
         Names of the context variables, as a mapping with their levels.

@@ -2,8 +2,9 @@
 
 Layout, for regressions and p columns (features padded with zeros to a multiple of eight):
 ``models[m]`` is (p + 3) x p: the inverse of A = ridge I + sum x x', then the estimate theta =
-inverse(A) sum reward x, then (rows learned, 0, ...), then room for p numbers. Sums run over rows
-in their order, in eight columns at once, so that one decision and a whole run give the same bits.
+inverse(A) sum reward x, then (rows learned, 0, ...), then p numbers to work with. Sums run
+over rows in their order, in eight columns at once, so that one decision and a whole run give
+the same bits.
 """
 
 import math

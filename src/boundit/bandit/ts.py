@@ -9,10 +9,10 @@ import numpy as np
 from scipy.special import expit
 
 from boundit.bandit.best_arm import (
-    CHANCE,
     COLUMNS,
     LOWER,
     MEAN,
+    P_BEST,
     UPPER,
     weigh_arms,
     write_beta,
@@ -58,7 +58,7 @@ def _choose(
 ) -> int:
     a, open_ = arrays, columns[start:stop]
     belief = score_ts(a.counts, a.bounds, a.span, c, open_)
-    k: int = open_[pick_arm(belief[:, CHANCE], uniform)]
+    k: int = open_[pick_arm(belief[:, P_BEST], uniform)]
     return k
 
 
@@ -111,7 +111,7 @@ class TS(Policy):
         belief = score_ts(a.counts, a.bounds, a.span, row, columns)
         kept = np.minimum(np.maximum(belief[:, MEAN], belief[:, LOWER]), belief[:, UPPER])
         table = low + (high - low) * expit(np.array([belief[:, MEAN], kept]).T)
-        return -1, belief[:, CHANCE].copy(), table
+        return -1, belief[:, P_BEST].copy(), table
 
     def take(self, context: Any, row: int, column: int, reward: float, shown: Any) -> None:
         """Count the reward."""

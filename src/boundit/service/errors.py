@@ -182,7 +182,7 @@ def name_extra(error: ImportError) -> ImportError | MissingExtra:
     """Turn a failed import into the line that says what to install; others stay as they are.
 
     >>> name_extra(ImportError(name="msgspec"))
-    MissingExtra("this needs msgspec; install it with: pip install 'boundit[service]'")
+    MissingExtra("This needs msgspec. Install it with: pip install 'boundit[service]'")
     """
     package = str(error.name).partition(".")[0]
     return MissingExtra(package, _EXTRAS[package]) if package in _EXTRAS else error

@@ -84,8 +84,8 @@ class LatentDesign:
                 name: max(FEWEST_HIDDEN, min(most, prod(levels.get(end, 2) for end in ends)))
                 for name, ends in hidden.items()
             }
-            room = MOST_CELLS if most == FEWEST_HIDDEN else QUICK_CELLS
-            if cells * prod(sizes.values()) <= room:
+            most_cells = MOST_CELLS if most == FEWEST_HIDDEN else QUICK_CELLS
+            if cells * prod(sizes.values()) <= most_cells:
                 return cls(graph, hidden, levels | sizes)
         names = frozenset(levels) | frozenset(hidden)
         raise ModelTooLarge(names, cells * FEWEST_HIDDEN ** len(hidden), MOST_CELLS)

@@ -112,7 +112,7 @@ class SCM:
         chosen = self._compute(asked | {selection}).at({selection: 1})
         if not chosen.values.any():
             raise InvalidModel(
-                f"{selection!r} is never 1, so there is no log. Raise its probability above 0."
+                f"{selection!r} is never 1, so nothing is logged. Raise its probability above 0."
             )
         return chosen.condition_on(())
 

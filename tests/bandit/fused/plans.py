@@ -23,10 +23,10 @@ def make_arrays(plan: FusedPlan, *, doubt: float = 0.08, blind: bool = False) ->
 
 def add_particles(plan: FusedPlan, a: FusedArrays) -> FusedArrays:
     """Particles of all pairs, weighed by what these have earned."""
-    unseen, laws = spread_particles(plan, a)
+    unseen, tables = spread_particles(plan, a)
     made = a._replace(unseen=unseen)
     for c in range(a.pairs.shape[0]):
-        make_units(made, laws, c)
+        make_units(made, tables, c)
     for c, k in list_pairs(plan):
         weigh_unit(made, c, k, True)
     return made

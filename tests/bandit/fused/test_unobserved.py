@@ -142,14 +142,14 @@ def test_a_chain_of_what_the_log_tells_has_the_variance_of_draws() -> None:
         plan.sums,
     )
     a = make_arrays(plan, doubt=0.0, blind=True)
-    rng, u, laws = np.random.default_rng(0), a.unseen, spread_particles(plan, a)[1]
+    rng, u, tables = np.random.default_rng(0), a.unseen, spread_particles(plan, a)[1]
     n = 200_000
     p = rng.dirichlet(1.0 + np.array(first.counts[0]), n)
     x = np.array(
         [rng.beta(1 + plan.sums[c], 1 + plan.n[c] - plan.sums[c], n) for c in plan.cells[0]]
     )
     for j in (5, 100, 190):
-        inner = [laws.laws[laws.tables[0, 0, node], j, :2] for node in (1, 2)]
+        inner = [tables.values[tables.places[0, 0, node], j, :2] for node in (1, 2)]
         drawn = sum(p[:, i] * inner[i][k] * x[2 * i + k] for i in range(2) for k in range(2))
         wins, losses = u.betas[0, 0, :, j].tolist()
         mean = wins / (wins + losses)
@@ -162,5 +162,5 @@ def test_particles_are_spread_evenly_and_reach_the_corners() -> None:
     assert sticks.sum(axis=1) == pytest.approx(1.0)
     assert sticks.mean(axis=0) == pytest.approx([1 / 3] * 3, abs=5e-3)
     plan = draw_plan(3, (3,))
-    laws = spread_particles(plan, make_arrays(plan))[1].laws
-    assert (laws[0].max(axis=1) == 1.0).sum() == 3
+    values = spread_particles(plan, make_arrays(plan))[1].values
+    assert (values[0].max(axis=1) == 1.0).sum() == 3

@@ -44,7 +44,7 @@ from typing import Any, NamedTuple, NoReturn, Unpack
 
 import numpy as np
 
-from boundit.bandit.best_arm import CHANCE
+from boundit.bandit.best_arm import P_BEST
 from boundit.bandit.compiled import kernel, step
 from boundit.bandit.decision import FREE, INDEX
 from boundit.bandit.errors import BadOption, CannotMerge
@@ -176,7 +176,7 @@ def _score_b_ts(a: RivalArrays, c: int, columns: Ints, start: int, table: Floats
     """Write the probability of each arm to be best, by beliefs narrower or wider by the scale."""
     counts, bounds = a.counts[c : c + 1] / (a.scale * a.scale), a.bounds[c : c + 1]
     span, own = np.array([0.0, 1.0]), columns[start : start + table.shape[0]]
-    found = score_ts(counts, bounds, span, 0, own)[:, CHANCE]
+    found = score_ts(counts, bounds, span, 0, own)[:, P_BEST]
     for i in range(table.shape[0]):
         table[i, FREE] = table[i, INDEX] = table[i, _CHANCE] = found[i]
 

@@ -13,10 +13,10 @@ import math
 import numpy as np
 
 from boundit.bandit.best_arm import (
-    CHANCE,
     LOWER,
     MEAN,
     MEAN2,
+    P_BEST,
     UPPER,
     weigh_arms,
     write_beta,
@@ -244,8 +244,8 @@ def _predict(a: FusedArrays, c: int, k: int, reward: float) -> float:
             won = a.cells[at, SEEN_WINS] + a.cells[at, GUESSED_WINS]
             lost = a.cells[at, SEEN_LOSSES] + a.cells[at, GUESSED_LOSSES]
             rows = a.log_cells[tau, at]
-            chance = predict_reward(reward, rows[WINS] + won, rows[LOSSES] + lost)
-            part = scratch[0, element] * chance
+            likelihood = predict_reward(reward, rows[WINS] + won, rows[LOSSES] + lost)
+            part = scratch[0, element] * likelihood
             by_tau += part
             scratch[1, element] += a.taus[tau, WEIGHT] * part
         total += a.taus[tau, WEIGHT] * by_tau
@@ -394,7 +394,7 @@ def _choose(
     arrays: FusedArrays, c: int, columns: Ints, start: int, stop: int, uniform: float
 ) -> int:
     score_fused(arrays, c, columns, start, stop)
-    return int(columns[start + pick_arm(arrays.belief[: stop - start, CHANCE], uniform)])
+    return int(columns[start + pick_arm(arrays.belief[: stop - start, P_BEST], uniform)])
 
 
 @step

@@ -46,7 +46,7 @@ class Unseen(NamedTuple):
 
     units          contexts x arms: pairs with the same cells and distributions are one unit; -1
     members        the pairs of all units, one unit after the other
-    spans          units x (first member, end of members, group): units that hang on the same
+    spans          units x (first member, end of members, group): units that depend on the same
                    unknown distributions are a group
     betas          units x taus x (wins, losses) x particles: a unit's mean before any reward
     counts         units x (wins, losses, whether ``betas`` are there)
@@ -91,7 +91,7 @@ class FusedArrays(NamedTuple):
     taus             taus x (log prior, log weight, weight)
     totals           (rounds learned, rounds that showed all of w)
 
-    scratch          6 x (nodes, leaves): room to work in
+    scratch          6 x (nodes, leaves): what is worked out
     belief           arms x columns of a belief: what the last decision went by
     """
 

@@ -11,7 +11,7 @@ from typing import Any, Self, Unpack
 import numpy as np
 from scipy.special import betaln, expit, gammaln, logsumexp
 
-from boundit.bandit.best_arm import CHANCE, LOWER, MEAN, UPPER
+from boundit.bandit.best_arm import LOWER, MEAN, P_BEST, UPPER
 from boundit.bandit.decision import Decision
 from boundit.bandit.fused.beliefs import LEAST_COUNT, find_doubts, learn_fused, score_fused
 from boundit.bandit.fused.evidence import LogEvidence, LogRefutation
@@ -39,7 +39,7 @@ from boundit.bandit.fused.layout import (
 from boundit.bandit.fused.unobserved import (
     FEW,
     GROUP,
-    Laws,
+    Tables,
     make_units,
     spread_particles,
     weigh_unit,
@@ -107,7 +107,7 @@ class Fused(Policy):
     arrays: FusedArrays
     reader: LeafReader
     log_evidence: LogEvidence
-    _laws: Laws
+    _tables: Tables
 
     def __init__(
         self,
@@ -131,7 +131,7 @@ class Fused(Policy):
         """Why logged rows count together with new rewards, or why they do not."""
         table = self.prior.table
         if table is None:
-            return "there is no prior, so every arm is learned from its rewards alone"
+            return "without a prior, every arm is learned from its rewards alone"
         return str(self.plan) if self.plan else table.pooling.reason  # type: ignore[union-attr]
 
     @property
@@ -210,7 +210,7 @@ class Fused(Policy):
         low, high = self.spec.reward_range
         scores = belief[:, [MEAN, MEAN]]  # before truncation to the bounds, and after
         scores[:, 1] = np.minimum(np.maximum(scores[:, 0], belief[:, LOWER]), belief[:, UPPER])
-        return -1, belief[:, CHANCE].copy(), low + (high - low) * expit(scores)
+        return -1, belief[:, P_BEST].copy(), low + (high - low) * expit(scores)
 
     def read_observed(
         self, observed: Mapping[str, object] | None, decision: Decision | None = None
@@ -235,11 +235,11 @@ class Fused(Policy):
             self._ready.clear()
             a = a._replace(unseen=make_no_particles())
             if blind and self.plan:
-                unseen, self._laws = spread_particles(self.plan, a)
+                unseen, self._tables = spread_particles(self.plan, a)
                 a = a._replace(unseen=unseen)
                 last = dict[int, tuple[int, int]]()
                 for c, k in np.argwhere((unseen.units >= 0) & a.pairs.any(axis=2)).tolist():
-                    make_units(a, self._laws, c)
+                    make_units(a, self._tables, c)
                     weigh_unit(a, c, k, False)
                     last[unseen.spans[unseen.units[c, k], GROUP].item()] = c, k
                 for pair in last.values():
@@ -247,7 +247,7 @@ class Fused(Policy):
             self.arrays = a
         if row not in self._ready:
             if blind:
-                make_units(a, self._laws, row)
+                make_units(a, self._tables, row)
             self._ready.add(row)
         return a
 
@@ -267,10 +267,10 @@ class Fused(Policy):
         a = a._replace(places=self.arrays.places[rows], own=a.own[rows], twins=twins)
         shown = rounds.shown_uniforms
         if self.plan and a.starts.size > 1 and (not shown.size or np.isnan(shown).any()):
-            unseen, laws = spread_particles(self.plan, a)
+            unseen, tables = spread_particles(self.plan, a)
             a = a._replace(unseen=unseen)
             for row in range(len(rows)):  # once, as runs share them
-                make_units(a, laws, row)
+                make_units(a, tables, row)
         return a
 
     # -- states, merging, refreshing ------------------------------------------------------------
@@ -344,7 +344,7 @@ class Fused(Policy):
         )
 
     def carry(self, old: FusedArrays) -> None:
-        """Take over what was learned into arrays with more room, or of another plan.
+        """Take over what was learned into larger arrays, or those of another plan.
 
         There rounds count in the new plan's cells: those that showed the variables that it asks
         for, or all where it asks for none.

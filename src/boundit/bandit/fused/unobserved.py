@@ -1,6 +1,6 @@
 r"""Weights that rounds do not show: several hundred *particles*, weighed by rewards alone.
 
-A particle is one possible value of all distributions that a pair's mean hangs on and the log does
+A particle is one possible value of all distributions that a pair's mean depends on and the log does
 not tell: uniform over distributions, spread evenly, with the corners where one value has it all;
 or, where rows of the log tell them up to a tilt, one tilt for all. Given a particle and a tau, a
 pair's mean has moments, and a Beta that has the same; rewards then weigh particles and taus and
@@ -54,17 +54,17 @@ _ROOT_HALF = np.int64(0x3FE6A09E667F3BCD)
 """The bits of sqrt(1/2)."""
 
 
-class Laws(NamedTuple):
+class Tables(NamedTuple):
     """What the Betas of units are made of.
 
-    laws      tables x particles x values: distributions, or what a tilt multiplies shares by
-    tables    contexts x arms x nodes: the table of a node, -1 where rows of the log tell it
+    values    tables x particles x values: distributions, or what a tilt multiplies shares by
+    places    contexts x arms x nodes: the table of a node, -1 where rows of the log tell it
     shares    entries: what a table multiplies
     doubled   taus x entries: the relative variance that rows of the log leave in a tilt
     """
 
-    laws: Floats
-    tables: Ints
+    values: Floats
+    places: Ints
     shares: Floats
     doubled: Floats
 
@@ -73,7 +73,7 @@ _Unknown: TypeAlias = tuple[int, int, int]
 """A factor, how many values it has, and where its counts begin; -1 for the tilt of its pools."""
 
 
-def spread_particles(plan: FusedPlan, a: FusedArrays) -> tuple[Unseen, Laws]:
+def spread_particles(plan: FusedPlan, a: FusedArrays) -> tuple[Unseen, Tables]:
     """Spread particles over all that a plan leaves unknown, none of them weighed yet."""
     factors, n_nodes = _list_factors(plan), a.starts.size - 1
     known = _find_known(plan)
@@ -99,8 +99,8 @@ def spread_particles(plan: FusedPlan, a: FusedArrays) -> tuple[Unseen, Laws]:
     placed, of_pairs = np.full(shape, -1), np.full((*shape, n_nodes), -1)
     placed[pairs[:, 0], pairs[:, 1]] = units.reshape(-1)
     of_pairs[pairs[:, 0], pairs[:, 1]] = of_nodes[units.reshape(-1)]
-    laws = _tabulate(list(tables))
-    n, n_taus, n_groups = laws.shape[1], a.taus.shape[0], len(groups)
+    values = _tabulate(list(tables))
+    n, n_taus, n_groups = values.shape[1], a.taus.shape[0], len(groups)
     members = np.argsort(units.reshape(-1), kind="stable")
     ends = np.searchsorted(units.reshape(-1)[members], np.arange(len(rows) + 1))
     unseen = Unseen(
@@ -116,7 +116,7 @@ def spread_particles(plan: FusedPlan, a: FusedArrays) -> tuple[Unseen, Laws]:
         np.zeros((n_groups + 1, n_taus)),
         np.stack([a.taus[:, LOG_PRIOR], np.exp(a.taus[:, LOG_PRIOR])], axis=1),
     )
-    return unseen, Laws(laws, of_pairs, *_lay_out_shares(plan, n_taus))
+    return unseen, Tables(values, of_pairs, *_lay_out_shares(plan, n_taus))
 
 
 def _list_factors(plan: FusedPlan) -> list[int]:
@@ -175,9 +175,9 @@ def _tabulate(tables: Sequence[tuple[tuple[tuple[int, bool], ...], int]]) -> Flo
         part = points[:, at : at + size - 1]
         made[table, :, :size] = draw_tilts(part) if tilted else break_sticks(part)
         if not tilted:
-            law = sum(not other for _, other in sizes[:i])
+            before = sum(not other for _, other in sizes[:i])
             for j, corner in enumerate(corners[sizes]):
-                made[table, j, :size] = np.arange(size) == corner[law]
+                made[table, j, :size] = np.arange(size) == corner[before]
     return made
 
 
@@ -245,19 +245,19 @@ def _rise(x: float) -> float:
 
 
 @kernel
-def make_units(a: FusedArrays, laws: Laws, c: int) -> None:
+def make_units(a: FusedArrays, tables: Tables, c: int) -> None:
     """Make the units of a context that are not there yet."""
     for k in range(a.unseen.units.shape[1]):
         unit = a.unseen.units[c, k]
         if unit >= 0 and a.unseen.counts[unit, _MADE] == 0.0:
-            _make_unit(a, laws, c, k)
+            _make_unit(a, tables, c, k)
 
 
 @kernel
-def _make_unit(a: FusedArrays, laws: Laws, c: int, k: int) -> None:
+def _make_unit(a: FusedArrays, tables: Tables, c: int, k: int) -> None:
     """Make the Betas of the unit of a pair: its moments by rows of the log and each particle.
 
-    Rows of ``scratch``: means, their spreads (counts of nodes), reach, chances, slopes.
+    Rows of ``scratch``: means, their spreads (counts of nodes), reach, probabilities, slopes.
     """
     u, n_nodes, size = a.unseen, a.starts.size - 1, a.places.shape[2]
     unit, scratch, twins = u.units[c, k], np.ones((5, size)), np.arange(size)
@@ -269,10 +269,10 @@ def _make_unit(a: FusedArrays, laws: Laws, c: int, k: int) -> None:
             n = wins + a.log_cells[tau, a.places[c, k, leaf], LOSSES]
             x = wins / n
             scratch[0, leaf], scratch[1, leaf] = x, x * (1.0 - x) / (n + 1.0)
-        for j in range(laws.laws.shape[1]):
+        for j in range(tables.values.shape[1]):
             for node in range(n_nodes - 1, -1, -1):
-                _sum_node(a, laws, c, k, tau, j, node, scratch)
-            mean, variance = scratch[0, 0], _sum_slopes(a, laws, c, k, tau, twins, scratch)
+                _sum_node(a, tables, c, k, tau, j, node, scratch)
+            mean, variance = scratch[0, 0], _sum_slopes(a, tables, c, k, tau, twins, scratch)
             n = max(mean * (1.0 - mean) / max(variance, 1e-12) - 1.0, 2.0)
             wins, losses = np.float32(mean * n), np.float32((1.0 - mean) * n)
             u.betas[unit, tau, WINS, j], u.betas[unit, tau, LOSSES, j] = wins, losses
@@ -285,16 +285,18 @@ def _make_unit(a: FusedArrays, laws: Laws, c: int, k: int) -> None:
 
 @step
 def _sum_node(
-    a: FusedArrays, laws: Laws, c: int, k: int, tau: int, j: int, node: int, scratch: Floats
+    a: FusedArrays, tables: Tables, c: int, k: int, tau: int, j: int, node: int, scratch: Floats
 ) -> None:
-    """Write the chances of a node's edges by one particle or by rows, and its mean."""
-    table, n, mean = laws.tables[c, k, node], 0.0, 0.0
+    """Write the probabilities of a node's edges by one particle or by rows, and its mean."""
+    table, n, mean = tables.places[c, k, node], 0.0, 0.0
     first = a.places[c, k, node] - a.starts[node]
     for e in range(a.starts[node], a.starts[node + 1]):
         if table < 0:
             scratch[3, e + 1] = a.log_pools[tau, first + e]
         else:
-            scratch[3, e + 1] = laws.shares[first + e] * laws.laws[table, j, e - a.starts[node]]
+            scratch[3, e + 1] = (
+                tables.shares[first + e] * tables.values[table, j, e - a.starts[node]]
+            )
         n += scratch[3, e + 1]
     for e in range(a.starts[node], a.starts[node + 1]):
         scratch[3, e + 1] /= n
@@ -304,7 +306,7 @@ def _sum_node(
 
 @step
 def _sum_slopes(
-    a: FusedArrays, laws: Laws, c: int, k: int, tau: int, twins: Ints, scratch: Floats
+    a: FusedArrays, tables: Tables, c: int, k: int, tau: int, twins: Ints, scratch: Floats
 ) -> float:
     """The variance by slopes (delta method): all that goes by one cell or node's distribution.
 
@@ -324,10 +326,10 @@ def _sum_slopes(
                 mean += scratch[3, e + 1] * slopes[e + 1]
             for e in range(a.starts[node], a.starts[node + 1]):
                 p, gap = scratch[3, e + 1], slopes[e + 1] - mean
-                if laws.tables[c, k, node] < 0:
+                if tables.places[c, k, node] < 0:
                     variance += p * gap * gap / (scratch[1, node] + 1.0)
                 else:
-                    variance += p * p * gap * gap * laws.doubled[tau, first + e]
+                    variance += p * p * gap * gap * tables.doubled[tau, first + e]
     slopes[:] = 0.0
     for leaf in range(n_nodes, size):
         slopes[twins[leaf]] += scratch[2, leaf]
@@ -428,7 +430,7 @@ def sum_unit(u: Unseen, unit: int, tau: int) -> tuple[float, float]:
 @routine
 def predict_unit(u: Unseen, unit: int, reward: float) -> tuple[float, float]:
     """How likely a reward of a unit is, and the mean that is expected, over all taus."""
-    chance, mean, won, lost = 0.0, 0.0, u.counts[unit, 0], u.counts[unit, 1]
+    likelihood, mean, won, lost = 0.0, 0.0, u.counts[unit, 0], u.counts[unit, 1]
     for tau in range(u.taus.shape[0]):
         weights, by_tau, expected = u.weights[u.spans[unit, GROUP], tau], 0.0, 0.0
         for j in range(weights.size):
@@ -442,9 +444,9 @@ def predict_unit(u: Unseen, unit: int, reward: float) -> tuple[float, float]:
             by_tau = expected
         elif reward == 0.0:
             by_tau = 1.0 - expected
-        chance += u.taus[tau, 1] * by_tau
+        likelihood += u.taus[tau, 1] * by_tau
         mean += u.taus[tau, 1] * expected
-    return chance, mean
+    return likelihood, mean
 
 
 @step

@@ -297,7 +297,7 @@ def _compute_curvature(
 def _step_inside(
     y: Floats, base: Floats, rows: Ints, here: _Point, move: Floats
 ) -> tuple[_Point, float]:
-    """Move the pulls as far as no constraint loses 95 % of its room; also the share moved.
+    """Move the pulls as far as no constraint loses 95 % of its slack; also the share moved.
 
     What is known is concave, so it stays above the chord to a point that was too far.
     """
@@ -308,10 +308,10 @@ def _step_inside(
         there = _evaluate_point(y, base, rows, u)
         shorter = 1.0
         for r in range(rows.size):
-            room = 0.95 * (here.known[r] - 1.0)
+            slack = 0.95 * (here.known[r] - 1.0)
             lost = here.known[r] - there.known[r]
-            if lost > room:
-                shorter = min(shorter, room / lost)
+            if lost > slack:
+                shorter = min(shorter, slack / lost)
         if shorter == 1.0:
             return there, length
         length *= max(0.5, 0.999 * shorter)

@@ -144,10 +144,6 @@ class Endpoints:
         """The least upper endpoint of every row."""
         return np.asarray(self.uppers.min(axis=0))
 
-    def find_run(self, rule: Rule) -> Run:
-        """The numbers that a rule's endpoints were computed from."""
-        return self.program_run if isinstance(rule, Program) else self.run
-
     def find_source(self, rule: Rule, place: Place, *, upper: bool) -> Place:
         """The row from which an endpoint of a row comes: another where the mean is the same."""
         if rule not in self.apart:

@@ -14,6 +14,8 @@ from boundit.service.errors import NoSuchPolicy, PolicyDeleted, StoreUnavailable
 
 SCHEMA_VERSION = 3
 
+# Events are not clustered by their key: SQLite reads the whole of a row that it compares a key
+# with, and bounds of 30,000 rows in an event would be read for every event that is put before it.
 _TABLES = """
 CREATE TABLE IF NOT EXISTS boundit_store (
     name TEXT PRIMARY KEY,
@@ -45,7 +47,7 @@ CREATE TABLE IF NOT EXISTS events (
     kind TEXT NOT NULL,
     body TEXT NOT NULL,
     PRIMARY KEY (policy, position)
-) {clustered};
+);
 CREATE INDEX IF NOT EXISTS rare_events ON events (policy, position)
     WHERE kind IN ('created', 'refreshed', 'refuted', 'updated', 'pruned', 'deleted');
 CREATE TABLE IF NOT EXISTS decisions (
