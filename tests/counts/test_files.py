@@ -267,10 +267,10 @@ def test_the_first_text_that_is_no_number_is_shown_with_its_row(tmp_path: Path) 
     rows = [f"{i % 3},{'NA' if i in (700, 900) else i % 2}" for i in range(1, 30_000)]
     (tmp_path / "log.csv").write_text("\n".join(["X,Y", *rows]) + "\n")
 
-    with pytest.raises(NotNumeric, match="it holds text such as 'NA' in row 700; write"):
+    with pytest.raises(NotNumeric, match="holds text such as 'NA' in row 700, which"):
         read_log(tmp_path / "log.csv").count(["X"], reward="Y")
     (tmp_path / "more.csv").write_text("X,Y\n1,2\n")
-    with pytest.raises(NotNumeric, match="it holds text such as 'NA'; write numbers"):
+    with pytest.raises(NotNumeric, match="holds text such as 'NA', which cannot"):
         read_log(tmp_path).count(["X"], reward="Y")
 
 

@@ -43,7 +43,7 @@ def test_the_steps_are_a_derivation_premises_first() -> None:
         "data: P(Y | X, Z, S=1) from the log",
         "Rule 2: P(Y | do(X), Z, S=1) = P(Y | X, Z, S=1)",
         "Rule 1: P(Y | do(X), Z) = P(Y | do(X), Z, S=1)",
-        "data: P(Z) from a table",
+        "data: P(Z) from external data",
         "Rule 3: P(Z | do(X)) = P(Z)",
         "chain rule: P(Y | do(X)): sum over Z of P(Y | do(X), Z) and P(Z | do(X))",
     ]

@@ -81,7 +81,6 @@ def answer_bound(asked: AskedProject, keeper: CountKeeper, progress: Progress) -
         "summary": table.summary(),
         "caveats": list(map(str, table.caveats)),
         "silence": write_silence(table, effects) if says_nothing(table) else [],
-        "critical": list(map(str, table.critical)),
         "effects": _record_effects(table, effects),
         "rows": _record_rows(table),
         "n_rows": len(table.bounds),

@@ -17,6 +17,7 @@ def ask_of_clicks(visitor: Visit, folder: Path, graph: str) -> None:
     visitor.begin_empty()
     visitor.type_text(graph)
     expect(visitor.find(".node")).to_have_count(3)
+    visitor.go("data")
     visitor.find("#log-file").set_input_files(write_log(folder / "clicks.csv", grouped=True))
     expect(visitor.find("#data-body .state")).to_contain_text("300 rows")
     visitor.go("ask")

@@ -18,7 +18,7 @@ def test_the_pharmacy_s_question_is_answered_with_the_library_s_numbers(
     visitor: Visit, studio: RunningStudio
 ) -> None:
     visitor.open_example("pharmacy")
-    expect(visitor.find(".query-text")).to_have_text(QUESTION)
+    expect(visitor.find(".query-text")).to_have_value(QUESTION)
     visitor.ask()
 
     graph = bd.parse_graph(visitor.read_text())
@@ -58,13 +58,17 @@ def test_the_graph_alone_answers_without_data(visitor: Visit) -> None:
     visitor.begin_empty()
     visitor.type_text("Age -> Ad -> Click; Age -> Click; Weather -> Click")
     expect(visitor.find(".node")).to_have_count(4)
-    visitor.go("ask")
+    visitor.go("graph")
     for role, name in (("treatment", "Ad"), ("outcome", "Click")):
         visitor.choose(role, name)
     structure = visitor.find("#structure")
-    expect(structure).to_contain_text("Identified")
+    expect(structure).to_contain_text("determine the effect")
     expect(structure.get_by_text("Minimal adjustment sets: 1")).to_be_visible()
-    structure.get_by_text("Biasing paths: 1").click()
+    structure.get_by_text("Force variables in or out").click()
+    structure.locator("[data-key='adjust_for type']").fill("Weather")
+    expect(structure.get_by_text("Age, Weather")).to_be_visible()
+    structure.locator("[data-key='adjust_for Weather']").click()
+    expect(visitor.find("#say-graph")).to_have_text("identified")
     structure.get_by_text("Ad <- Age -> Click").click()
 
     expect(visitor.find("graph-editor .edge.path")).to_have_count(2)
@@ -181,6 +185,7 @@ def test_a_contradiction_is_told_beside_the_button(visitor: Visit, tmp_path: Pat
     clicks = {"old": (1, 0, 0, 0), "young": (1, 1, 1, 0)}
     rows = [f"{age},{ad},{one}" for age in clicks for ad in "AB" for one in clicks[age]] * 25
     path.write_text("\n".join(["Age,Ad,Click", *rows]) + "\n")
+    visitor.go("data")
     visitor.find("#log-file").set_input_files(path)
     expect(visitor.find("#data-body .state")).to_contain_text("400 rows")
     visitor.go("ask")

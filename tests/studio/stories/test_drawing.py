@@ -45,7 +45,7 @@ def test_the_paper_s_graph_is_drawn_from_nothing_with_a_mouse(visitor: Visit) ->
     expect(visitor.find(".edge")).to_have_count(8)
     visitor.wait_until("() => document.querySelector('#graph-text').value.includes('[S]')")
     assert bd.parse_graph(visitor.read_text()) == FIGURE_2
-    expect(visitor.find(".query-text")).to_have_text("Y | do(X1, X2), U1, U2")
+    expect(visitor.find(".query-text")).to_have_value("Y | do(X1, X2), U1, U2")
 
 
 def test_a_first_node_stays_where_it_was_put(visitor: Visit) -> None:
@@ -229,6 +229,7 @@ def test_what_cannot_be_connected_is_seen_where_one_looks(visitor: Visit) -> Non
     visitor.type_text("A -> B")
     expect(visitor.find(".node")).to_have_count(2)
     notice = visitor.find("#notice")
+    visitor.go("draw")
     visitor.find("#tool-connect").click()
     expect(notice).to_contain_text("Select a node first")
     expect(notice).to_be_in_viewport()
@@ -243,18 +244,14 @@ def test_what_cannot_be_connected_is_seen_where_one_looks(visitor: Visit) -> Non
     expect(notice).to_contain_text("A → B is drawn already")
 
 
-def test_a_fault_that_is_out_of_sight_is_shown_until_it_is_seen(
-    visitor: Visit, tmp_path: Path
-) -> None:
+def test_a_fault_that_is_out_of_sight_is_shown_until_it_is_seen(visitor: Visit) -> None:
     visitor.open_example("pharmacy")
-    visitor.go("take")
-    odd = tmp_path / "odd.json"
-    odd.write_text('{"format": "boundit project", "version": 1, "secret": 1}')
     visitor.page.set_viewport_size({"width": visitor.view.width, "height": 420})
-    visitor.find("#panels").evaluate("each => { each.scrollTop = 0 }")
-    visitor.find("#project-file").set_input_files(odd)
-    fault, notice = visitor.find(".take-fault .fault"), visitor.find("#notice")
-    expect(notice).to_contain_text("secret")
+    visitor.find("#graph-text").press("ControlOrMeta+a")
+    visitor.find("#graph-text").press_sequentially("Age ->")
+    visitor.find(".sheet").evaluate("each => { each.scrollTop = 0 }")
+    fault, notice = visitor.find("#text-fault"), visitor.find("#notice")
+    expect(notice).to_contain_text("Line 1")
     expect(notice).to_be_in_viewport()
     fault.scroll_into_view_if_needed()
     expect(notice).to_be_hidden()

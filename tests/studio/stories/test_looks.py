@@ -60,6 +60,7 @@ def test_no_word_of_the_intervals_is_cut_off(visitor: Visit, tmp_path: Path) -> 
     arms = ("A very long name of an advertisement", "WWWWWWWWWWWWWWW")
     rows = [f"{arm},{i % 2}" for arm in arms for i in range(100)]
     path.write_text("\n".join(["Ad,Click", *rows]) + "\n")
+    visitor.go("data")
     visitor.find("#log-file").set_input_files(path)
     visitor.go("ask")
     for role, name in (("treatment", "Ad"), ("outcome", "Click")):

@@ -103,6 +103,7 @@ def test_a_log_that_comes_late_stays_out_of_another_project(
 ) -> None:
     visitor.begin_empty()
     with visitor.hold("/api/files/upload") as held:
+        visitor.go("data")
         visitor.find("#log-file").set_input_files(write_log(tmp_path / "clicks.csv"))
         held.wait()
         visitor.open_example("empty")
@@ -179,6 +180,7 @@ def test_what_is_being_typed_stays_while_answers_come(visitor: Visit, tmp_path: 
     expect(visitor.find(".node")).to_have_count(3)
     expect(visitor.find("#project-name")).to_have_value("Half a na")
 
+    visitor.go("data")
     visitor.find("#log-file").set_input_files(write_log(tmp_path / "clicks.csv", grouped=True))
     column = visitor.find("[data-column=Age]")
     column.get_by_text("Further levels").click()

@@ -4,7 +4,7 @@
 /** @import { BoundResult, BoundRow, CheckResult } from "./types.js" */
 /** @import { Studio } from "./studio.js" */
 import { announce, count, element, get, redraw, wait, whenNew, write } from "./dom.js";
-import { keyOf, putLimit } from "./graph.js";
+import { putLimit } from "./graph.js";
 import { drawEffects, drawIntervals, drawTable, rowKey, sayArm, sayContext } from "./intervals.js";
 import { JobLine } from "./job.js";
 import { drawFault, faultOf, makeLight, makeRepeat } from "./studio.js";
@@ -370,7 +370,7 @@ function describeStep(studio, answers, step) {
       }, "rate range");
     case "confounding_limit": {
       const edge = /** @type {import("./types.js").Edge} */ (step.edge);
-      return state(t("answers.state_a_confounding_limit_on_here", edge.tail, edge.head), (draft) => putLimit(draft, edge, 2), `limit ${keyOf(edge)} range`);
+      return state(t("answers.state_a_confounding_limit_on_here", edge.tail, edge.head), (draft) => putLimit(draft, edge, 2), `limit ${edge.tail} <-> ${edge.head} range`);
     }
     case "table":
       return { words: t("answers.add_a_table", step.words), act: () => go(answers, "data", "external file") };
@@ -391,13 +391,12 @@ function drawRefusal(answers, fault) {
 }
 
 /** @param {BoundResult} result */
-function drawSentence({ effects, summary, silence, critical }) {
+function drawSentence({ effects, summary, silence }) {
   if (silence.length > 0) {
     const [head, ...rest] = silence;
     return [
       element("p", { class: "verdict" }, t("answers.the_data_do_not_narrow_the", head[0].toUpperCase(), head.slice(1))),
       ...rest.map((words) => element("p", {}, words)),
-      critical.length > 0 && element("div", {}, element("strong", {}, t("answers.why")), element("ul", { class: "heed" }, ...critical.map((words) => element("li", {}, words)))),
     ].filter((each) => each instanceof Node);
   }
   const [first, ...others] = summary.split("\n");

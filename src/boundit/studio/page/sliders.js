@@ -6,7 +6,7 @@
 /** @import { Answers } from "./answers.js" */
 import { element, redraw, whenNew, write } from "./dom.js";
 import { say } from "./editor.js";
-import { findLimit, keyOf, putLimit } from "./graph.js";
+import { findLimit, putLimit } from "./graph.js";
 import { drawFault } from "./studio.js";
 import { t } from "./words.js";
 
@@ -85,7 +85,7 @@ function listSuppositions({ project, claims }) {
 /** @param {Edge} edge @returns {Supposition} */
 function makeLimit(edge) {
   return {
-    key: `limit ${keyOf(edge)}`, title: t("sliders.confounding_limit_on", say(edge)), words: t("sliders.the_hidden_cause_changes_the_odds"),
+    key: `limit ${edge.tail} <-> ${edge.head}`, title: t("sliders.confounding_limit_on", say(edge)), words: t("sliders.the_hidden_cause_changes_the_odds"),
     where: "settings.confounding_limit", low: 1, high: 10, step: 0.1, first: 2, optional: true,
     read: (project) => project.settings.confounding_limit[findLimit(project, edge) ?? ""] ?? null,
     put: (draft, value) => putLimit(draft, edge, value),

@@ -47,7 +47,7 @@
  * @typedef {{
  *   outcome: string, treatments: string[], context: string[], arms: Level[][],
  *   outcome_range: [number, number], goal: "max" | "min", summary: string, caveats: string[],
- *   silence: string[], critical: string[],
+ *   silence: string[],
  *   effects: {baseline: Level[], baseline_name: string, summary: string[], confidence: string, rows: EffectRow[]} | null,
  *   rows: BoundRow[], n_rows: number, rules: Record<string, Rule>, choice: string[],
  * }} BoundResult
