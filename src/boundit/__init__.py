@@ -7,7 +7,7 @@ the packages: ``boundit.estimand.Identification``, ``boundit.graph.open_walk``, 
 
 from boundit.core.public_names import HINTS, attach_names, forward
 
-__version__ = "0.2.0"
+__version__ = "0.3.0.dev0"
 
 __getattr__, __dir__, __all__ = attach_names(__name__, __file__, hints=HINTS)
 

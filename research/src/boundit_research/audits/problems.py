@@ -1,12 +1,13 @@
 """Random problems whose truth is known: a model, a question, tables, stated facts, a log.
 
 A model is a random graph over four to six variables, usually selected, with random tables of
-two or three levels; a question asks for one or two arms in up to two contexts.
+two or three levels; a question asks for one or two arms in up to two contexts. Models of *odd*
+shape have structural zeros, tables that are nearly deterministic, or rows that are seldom logged.
 """
 
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 
@@ -30,6 +31,10 @@ from boundit.simulation.random_models import draw_graph, draw_model
 from boundit.simulation.scm import SCM
 
 BINARY = (0.0, 1.0)
+STRUCK, RARE = 0.3, 0.01
+"""In odd models: how many cells of a table are struck out, and what logged rows are thinned to."""
+BASELINES, MIXES = 9, 3
+"""How many arms others are compared with, and for how many shares of contexts on average."""
 REFUTED = (EndsCross, NoModelFits, FactsRefuted)
 """What a log that refutes its graph, or what was stated, raises."""
 
@@ -112,13 +117,42 @@ class Problem:
         )
 
 
-def draw_problems(seed: int, n: int) -> Iterator[Problem]:
+def draw_problems(seed: int, n: int, *, odd: float = 0.0) -> Iterator[Problem]:
     """Draw random models with questions, whose bounds an audit compares with the known truth.
 
-    Each has its own random stream, so that one can be repeated alone.
+    Each has its own random stream, so that one can be repeated alone, and is of odd shape with
+    probability ``odd``.
     """
     for stream in SeedSequence(seed).spawn(n):
-        yield draw_problem(default_rng(stream))
+        rng = default_rng(stream)
+        problem = draw_problem(rng)
+        if rng.random() < odd:
+            problem = replace(problem, model=draw_odd(problem.model, rng))
+        yield problem
+
+
+def draw_odd(model: SCM, rng: Generator) -> SCM:
+    """Draw a model of odd shape: a third of the tables stay, and some rows are still logged.
+
+    Others have cells struck out, or powers of their probabilities; logged rows may be rare.
+    """
+    while True:
+        tables = {}
+        for name, table in model.tables.items():
+            values, kind = table.values, rng.integers(3)
+            if kind == 0:
+                spared = rng.integers(values.shape[-1], size=(*values.shape[:-1], 1))
+                struck = rng.random(values.shape) < STRUCK
+                struck &= spared != np.arange(values.shape[-1])
+                values = np.where(struck, 0, values)
+            elif kind == 1:
+                values = values ** rng.integers(2, 6)
+            if name == model.graph.selection and rng.random() < 1 / 2:
+                values = values * (1, RARE)
+            tables[name] = (table.axes[:-1], values / values.sum(axis=-1, keepdims=True))
+        odd = SCM(model.graph, tables)
+        if odd.selection_rate() > 0:
+            return odd
 
 
 def draw_problem(rng: Generator) -> Problem:
@@ -172,7 +206,7 @@ def find_means(
 
 
 def list_missed(table: BoundTable, truth: Mapping[Key, float]) -> list[str]:
-    """List the intervals and differences of a table that leave the truth out, in words.
+    """List the intervals and effects of a table that leave the truth out, in words.
 
     In a context that nobody has there is no truth (nan), and nothing is missed.
     """
@@ -181,11 +215,46 @@ def list_missed(table: BoundTable, truth: Mapping[Key, float]) -> list[str]:
         for key, interval in table.intervals.items()
         if truth[key] < interval.lower - ROUNDING or truth[key] > interval.upper + ROUNDING
     ]
-    for (where, one, other), most in table.contrasts.items():
-        lead = truth[one, where] - truth[other, where]
-        if lead > most + ROUNDING:
-            missed.append(f"{one} leads {other} in {where} by {lead:.6g}, at most {most:.6g}")
+    missed += [
+        f"{what}: {true:.6g} outside [{low:.6g}, {high:.6g}]"
+        for what, low, true, high in list_effects(table, truth)
+        if true < low - ROUNDING or true > high + ROUNDING
+    ]
     return missed
+
+
+def list_effects(
+    table: BoundTable, truth: Mapping[Key, float]
+) -> Iterator[tuple[str, float, float, float]]:
+    """List the effects of a table in words: each with its lower end, the truth, its upper end.
+
+    Of every arm relative to every other (in large tables to the first few): in each context that
+    somebody has, on average over any mix of contexts, and relative to the first arm by random
+    shares.
+    """
+    arms, contexts = table.arms, table.contexts
+    means = np.array([[truth[arm, where] for where in contexts] for arm in arms])
+    there = np.flatnonzero(~np.isnan(means).any(axis=0)).tolist()
+    if not there:
+        return
+    place = {arm: i for i, arm in enumerate(arms)}
+    for i, baseline in enumerate(arms[:BASELINES]):
+        leads = (means - means[i]).tolist()
+        for arm, effect in table.effects(baseline).items():
+            what, own = f"effect of {arm} relative to {baseline}", leads[place[arm]]
+            for c in there:
+                interval = effect.intervals[contexts[c]]
+                yield f"{what} in {contexts[c]}", interval.lower, own[c], interval.upper
+            for end in (min, max):
+                yield f"{what}, any mix", effect.lower, end(own[c] for c in there), effect.upper
+    leads = (means - means[0])[:, there]
+    for mix in default_rng(0).dirichlet(np.ones(len(there)), size=MIXES):
+        shares: dict[object, float] = {
+            contexts[c]: float(share) for c, share in zip(there, mix, strict=True)
+        }
+        for arm, effect in table.effects(arms[0], shares=shares).items():
+            true = float(leads[place[arm]] @ mix)
+            yield f"effect of {arm} by {shares}", effect.lower, true, effect.upper
 
 
 def classify_rule(name: str) -> str:

@@ -1,8 +1,8 @@
 """Do the bounds hold? Random models whose truth is known, exact distributions in, misses counted.
 
 Both profiles bound the same effects from the same exact distribution, and profile ``sound`` once
-more with the true selection rate known. A miss is a truth outside an interval, two arms that
-differ by more than the table says they can, or a true graph that is refuted.
+more with the true selection rate known. A miss is a truth outside an interval, an effect outside
+the bounds on it, or a true graph that is refuted. A third of the models are of odd shape.
 """
 
 from collections.abc import Callable
@@ -16,10 +16,13 @@ from boundit_research.audits.problems import (
     bound_problem,
     classify_rule,
     draw_problems,
+    list_effects,
     list_missed,
 )
 from boundit_research.audits.report import Report, judge_each
 
+ODD = 1 / 3
+"""Which share of the models has zeros, tables that are nearly deterministic, or rare rows."""
 RATE_KNOWN = "sound, selection rate known"
 PROFILES = ("sound", RATE_KNOWN, "paper")
 
@@ -37,14 +40,15 @@ class Miss:
 
 @dataclass
 class ProfileTally:
-    """How one profile of bounds did: rows, misses, points, widths.
+    """How one profile of bounds did: rows, effects, misses, points, widths.
 
+    ``effects`` are those of an arm in a context, or averages over contexts.
     ``selected`` are rows whose outcome itself has an edge to the selection node: hardly any rule
     says something of it. ``by_rule`` counts the endpoints that each kind of rule gave.
     """
 
     rows: int = 0
-    contrasts: int = 0
+    effects: int = 0
     misses: int = 0
     missed_models: int = 0
     points: int = 0
@@ -98,7 +102,8 @@ class AuditReport(Report):
     def __str__(self) -> str:
         """Say how many intervals of each profile miss, and how wide they are."""
         lines = [
-            f"{self.models:,} random models, seed {self.seed}, exact distributions",
+            f"{self.models:,} random models, a third of odd shape, seed {self.seed}, exact "
+            "distributions",
             f"{'profile':<28}{'intervals':>10}{'misses':>8}{'in models':>11}"
             f"{'mean width':>12}{'useful':>8}{'unselected':>12}{'points':>8}",
         ]
@@ -108,6 +113,8 @@ class AuditReport(Report):
             f"{tally.share_useful_unselected:>12.1%}{tally.points / max(tally.rows, 1):>8.1%}"
             for name, tally in self.tallies.items()
         ]
+        effects = ", ".join(f"{tally.effects:,}" for tally in self.tallies.values())
+        lines.append(f"effects held against the truth as well: {effects}; misses are of both")
         lines.append("useful: narrower than the range; unselected: no edge from outcome to S")
         lines += [
             f"missed: model {miss.model}, {miss.profile}, {miss.query} on {miss.graph}; {miss.row}"
@@ -131,7 +138,7 @@ def audit_bounds(
         for profile in PROFILES:
             _judge_profile(problem, profile, report)
 
-    judge_each(report, draw_problems(seed, models), judge, progress)
+    judge_each(report, draw_problems(seed, models, odd=ODD), judge, progress)
     return report
 
 
@@ -146,8 +153,9 @@ def _judge_profile(problem: Problem, profile: str, report: AuditReport) -> None:
     except REFUTED as refuted:
         missed = [str(refuted)]
     else:
-        missed = list_missed(table, problem.find_truth())
-        tally.contrasts += len(table.contrasts)
+        truth = problem.find_truth()
+        missed = list_missed(table, truth)
+        tally.effects += sum(1 for _ in list_effects(table, truth))
         for bound in table.bounds.values():
             width = bound.upper - bound.lower
             tally.rows += 1
