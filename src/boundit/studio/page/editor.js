@@ -121,6 +121,7 @@ export class GraphEditor extends HTMLElement {
     this.picking = role;
     this.stopConnecting();
     this.#svg.classList.toggle("picking", role !== null);
+    if (role) this.scrollIntoView({ block: "nearest" });
     if (role) announce(t("editor.click_nodes_in_the_graph_or"));
     this.dispatchEvent(new CustomEvent("selection"));
   }
