@@ -170,7 +170,7 @@ def write_graph(path: Path, to: GraphFormat) -> None:
 
 def restore_store(folder: Path) -> SqliteStore:
     """The store of the golden file, in a folder, at a moment when all windows are closed."""
-    text = (FOLDER / "store_2.sql").read_text(encoding="utf-8")
+    text = (FOLDER / "store_3.sql").read_text(encoding="utf-8")
     with closing(sqlite3.connect(folder / FILE_NAME)) as connection:
         connection.executescript(text)
     clock = SetClock()
@@ -198,7 +198,7 @@ FILES: Mapping[str, Callable[[Path], None]] = {
     "policies_4.json": write_policies,
     "regret_2.npz": write_regret,
     "graph.json": lambda path: _write_json(path, to_record(bd.parse_graph(GRAPH))),
-    "store_2.sql": write_store,
+    "store_3.sql": write_store,
     "bounds_3_full.json": lambda path: make_full_bounds().save(path),
     "bounds_3_limited.json": lambda path: make_limited_bounds().save(path),
     "bounds_3_modelled.json": lambda path: make_modelled_bounds().save(path),

@@ -161,7 +161,7 @@ def test_ctrl_c_ends_it_while_it_compiles(
         rest = process.stderr.read()
 
     assert "compiling UCB" in said
-    assert rest == ""
+    assert "Traceback" not in rest
     # On a slow machine it serves by then, and others may ask: it stops as ever.
     assert process.returncode in {-signal.SIGINT, 0}
 

@@ -77,7 +77,7 @@ def test_an_answer_that_comes_late_stays_out_of_another_project(visitor: Visit) 
         held.wait()
         visitor.open_example("empty")
     expect(visitor.find("#say-ask")).to_have_text("no question yet")
-    expect(visitor.find("#answers .job-inside")).to_have_count(2)
+    expect(visitor.find("#answers .job-inside")).to_have_count(3)
     for each in visitor.find("#answers .job-inside").all():
         expect(each).to_be_hidden()
     expect(visitor.find("#answers .verdict")).to_have_count(0)

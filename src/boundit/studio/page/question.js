@@ -39,7 +39,7 @@ export function showQuestion(root, studio, answers) {
   const show = () => {
     const { graph, query, settings } = studio.project;
     const nodes = graph.nodes.map(({ name, hidden, selection }) => [name, hidden, selection]);
-    drawNew([nodes, query, settings.goal, studio.claims.query, studio.claims.problems, studio.editor.picking, listArms(studio, answers)]);
+    drawNew([nodes, query, settings.goal, studio.claims.query, studio.claims.problems, studio.editor.picking, listArms(studio, answers), answers.result?.effects?.baseline]);
   };
   studio.store.addEventListener("change", show);
   studio.addEventListener("claims", show);
@@ -132,7 +132,7 @@ function listArms({ project, look }, answers) {
   if (answers.result) return answers.result.arms;
   const { treatments } = project.query;
   const column = treatments.length === 1 ? look?.columns.find(({ node }) => node === treatments[0]) : undefined;
-  return column && !column.histogram ? column.levels.flatMap(({ value }) => (value === null ? [] : [[value]])) : [];
+  return column && !column.histogram ? column.levels.flatMap(({ value }) => (value === null ? [] : [[column.holds === "booleans" ? value === "true" : value]])) : [];
 }
 
 /** @param {Studio} studio @param {Answers} answers */
