@@ -212,7 +212,8 @@ class BoundTable:
         """Bound the average treatment effect of ``arm`` relative to ``baseline``.
 
         Unknowns that both arms share are held equal. The effects of all pairs of arms are one
-        simultaneous statement at the table's confidence, apart from that of the intervals.
+        simultaneous statement at the table's confidence, apart from that of the intervals: with
+        sampling error an effect can be wider than the difference of the table's two intervals.
 
         Parameters
         ----------
