@@ -20,8 +20,8 @@ from boundit.service.errors import MalformedRequest
         (DecideRequest, '{"contxt": 1}', "unknown_field", "$", "Did you mean 'context'?"),
         (DecideRequest, '{"id": 3}', "wrong_type", "$.id", "expected str"),
         (DecideRequest, '{"context": {"a": [1]}}', "wrong_type", "$.context[...]", "array"),
-        (DecideRequest, '{"context": NaN}', "malformed", None, "no JSON"),
-        (DecideRequest, "{", "malformed", None, "no JSON"),
+        (DecideRequest, '{"context": NaN}', "malformed", None, "not JSON"),
+        (DecideRequest, "{", "malformed", None, "not JSON"),
         (DecideRequest, "[" * 100_000, "wrong_type", "$", "object"),
         (
             DecideBatchRequest,
