@@ -61,7 +61,7 @@ def test_the_caveat_is_critical_first_and_shown_by_default() -> None:
     assert "domain={'Opened': [...]}" in first
     for shown in (str(table), table.summary(), str(table.explain(0))):
         assert first.removeprefix("critical: ") in " ".join(shown.split())
-    assert "critical: Opened affects selection" in table._repr_html_()
+    assert "Opened affects selection" in table._repr_html_()
 
 
 def test_a_policy_pools_no_rows_by_what_selection_left_one_value_of() -> None:

@@ -17,4 +17,7 @@ def test_moments_keep_every_microsecond() -> None:
 def test_a_day_ends_at_midnight_in_utc() -> None:
     midnight = 1_700_006_400_000_000
 
-    assert [write_day(at // DAY) for at in (midnight - 1, midnight)] == ["2023-11-14", "2023-11-15"]
+    assert [write_day(at // DAY) for at in (midnight - 1, midnight)] == [
+        "2023-11-14",
+        "2023-11-15",
+    ]
