@@ -80,3 +80,12 @@ def test_cells_without_rows_may_have_any_probability() -> None:
     low, high = Probabilities(evidence).read_term(P(frozenset("Y"), ZX)).arrays
     assert np.array_equal(low[1], np.zeros((2, 2)))
     assert np.array_equal(high[1], np.ones((2, 2)))
+
+
+def test_external_data_that_lost_rows_need_not_be_unselected() -> None:
+    rows = {"Z": [0, 1] * 50, "X": [0, 0, 1, 1] * 25, "Y": [0, 1, 1, 0] * 25}
+    cohort = {"Z": [0, 1] * 100, "Y": [0, None, 1, 1] * 50}
+    with pytest.warns(bd.BounditWarning, match="lost rows with missing values \\(Y\\)"):
+        bounds = bd.derive_bounds(GRAPH, QUERY, rows, external=[cohort])
+    assert bounds.caveats[0].code == "external-missing"
+    assert not bd.derive_bounds(GRAPH, QUERY, rows, external=[{"Z": [0, 1] * 100}]).critical

@@ -184,7 +184,7 @@ def test_caveats_name_flags_and_the_saved_table_speaks_python(
             [GRAPH, QUERY, "levels.csv"],
             "Declare its possible range with --outcome-range LOW HIGH.",
         ),
-        ([GRAPH, QUERY, "S.csv"], "filter the log to S = 1"),
+        ([GRAPH, QUERY, "S.csv"], "Filter the log to S = 1"),
         ([GRAPH, QUERY], "Missing argument 'LOG...'"),
         ([GRAPH, "Y | ", "log.csv"], "expected a variable or do(...)"),
         ([GRAPH, "Y | do(Q)", "log.csv"], "no node 'Q'"),
@@ -480,3 +480,15 @@ def test_of_more_than_thirty_rows_the_first_are_printed(
     assert "--all-rows" in cut
     assert "more rows" not in whole
     assert len(whole.splitlines()) == len(cut.splitlines()) + 9
+
+
+def test_weights_may_be_in_external_data_alone(
+    capsys: pytest.CaptureFixture[str], log: str
+) -> None:
+    Path("census.csv").write_text("Z,n\n0,700\n1,300\n")
+    asked = ("bound", GRAPH, "Y | do(X)", log, "--confidence", "none")
+    given = (*asked, "--external", "census.csv")
+    counted, lines = answer(capsys, *given, "--weight", "n"), answer(capsys, *given)
+    assert (counted[0], lines[0]) == (0, 0)
+    assert counted[1] != lines[1]
+    assert "no column 'n'" in answer(capsys, *asked, "--weight", "n")[2]

@@ -91,8 +91,8 @@ ERRORS: list[tuple[BounditError | Callable[[], object], str, str | None, str | N
     (
         lambda: read_log({"X": [0, 1, 1], "S": [0, 0, 1]}).count("X", selection="S"),
         "external",
-        "filter the log to S = 1 and pass the rest as external=",
-        "filter the log to S = 1 and pass the rest as --external",
+        "as external=",
+        "as --external",
     ),
     (
         lambda: read_log(ROWS, missing="keep"),  # type: ignore[arg-type]

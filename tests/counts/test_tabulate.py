@@ -89,8 +89,8 @@ REFUSED: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any], type[DataErr
      "'Y' is null or NaN in 1 of 2 rows; drop such rows with missing='drop'; "
      "a reward cannot be a level"),
     ({"X": [1, 2, 3], "S": [1, 0, None]}, {}, {"variables": "X", "selection": "S"},
-     DataError, "selection 'S' is not 1 in 2 of 3 rows; "
-     "filter the log to S = 1 and pass the rest as external="),
+     DataError, "The selection 'S' is not 1 in 2 of 3 rows. Filter the log to S = 1, and pass "
+     "all rows, with the columns that all of them have, as external=."),
     ({"Y": [1, float("inf")]}, {}, {"variables": (), "reward": "Y"}, DataError,
      "The outcome 'Y' is infinite in some rows. Correct or filter them."),
     ({"X": [1, 2], "n": [1, float("inf")]}, {"weight": "n"}, {"variables": "X"}, DataError,

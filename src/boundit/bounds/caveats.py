@@ -67,6 +67,17 @@ def note_hidden(hidden: Nodes, levels: Mapping[str, Sequence[object]]) -> Iterat
         )
 
 
+def note_external_missing(table: int, dropped: Mapping[str, int]) -> Caveat:
+    """External data without the rows that have a missing value need not be unselected."""
+    return Caveat(
+        f"External data {table} lost rows with missing values ({join_names(sort_names(dropped))}). "
+        "What remains need not represent the population. Leave these columns out of the external "
+        "data.",
+        kind="critical",
+        code="external-missing",
+    )
+
+
 def note_idle_arms(graph: CausalGraph, query: EffectQuery) -> Iterator[Caveat]:
     """Arms that do not cause the outcome in the graph: every effect is zero by assumption.
 

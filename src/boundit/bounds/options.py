@@ -182,7 +182,7 @@ class SourceOptions(TypedDict, total=False):
         Iterable[object],
         Declared(
             default=(),
-            help="Unselected data of some of the variables: a table, survey or trial.",
+            help="Unselected data of some of the variables: a population table or a survey.",
             details="A list of anything that ``read_log`` takes.",
             label="external data",
             metavar="FILE",

@@ -11,6 +11,7 @@ from boundit.bounds.caveats import (
     note_adaptive,
     note_adaptive_levels,
     note_binary_outcome,
+    note_external_missing,
     note_hidden,
     note_idle_arms,
     note_levels,
@@ -149,6 +150,11 @@ def make_table(
         *note_hidden(plan.hidden, log.table.levels),
         *note_idle_arms(request.graph, query),
         *(note_silence(plan.graph, query) if rows.say_nothing else ()),
+        *(
+            note_external_missing(i, table.dropped)
+            for i, table in enumerate(counts.tables[1:], 1)
+            if table.dropped
+        ),
     ]
 
     @cache

@@ -163,8 +163,8 @@ SHARED: Mapping[str, dict[str, Any]] = {
     },
     "shares": {
         "metavar": "any|log|FILE",
-        "help": "Share of each context in averages: any mix; as in the log; VALUE=SHARE,... for "
-        "one variable; or a table with a column 'share'.",
+        "help": "Share of each context in averages: any mix; VALUE=SHARE,... for one variable; a "
+        "table with a column 'share'; or, for compare, as in the log.",
     },
     "explain": {
         "is_flag": True,

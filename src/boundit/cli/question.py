@@ -112,8 +112,13 @@ def _read_question(
     graphs = load_graphs(asked[0]) if several else {asked[0]: load_graph(asked[0])}
     data = {name: options.pop(name) for name in DATA}
     require_nodes(data["columns"], graphs.values(), cluster=options["cluster"])
+    external = options["external"] = [
+        _open_external(file, data) for file in options["external"]
+    ]
+    if any(table.weight for table in external):  # the log may have a line for each case
+        plain = open_log(asked[2:], {"missing": data["missing"]})
+        data["weight"] = data["weight"] if data["weight"] in plain.source.kinds else None
     log = open_log(asked[2:], data)
-    options["external"] = [_open_external(file, data) for file in options["external"]]
     paths = [part for part in (asked[0], *graphs) if part != "-" and is_path(part)]
     refuse_overwriting(context, [*paths, *list_files([log, *options["external"]])])
     if data["exact"] and not _is_given(context, "confidence"):

@@ -92,9 +92,11 @@ def tabulate(cells: Cells, asked: Request) -> CountTable:
         raise DataError(f"Nothing to count in {asked.label}: it has no rows")
     if asked.selection and (others := lines - int(cells["flag_0"].sum())):
         raise DataError(
-            f"selection {asked.selection!r} is not 1 in {others:,} of {lines:,} rows; filter the "
-            f"log to {asked.selection} = 1 and pass the rest as ",
+            f"The selection {asked.selection!r} is not 1 in {others:,} of {lines:,} rows. Filter "
+            f"the log to {asked.selection} = 1, and pass all rows, with the columns that all of "
+            "them have, as ",
             Option("external", ANY),
+            ".",
         )
     if asked.weight:
         _check_weights(cells, asked.weight, exact=asked.exact)

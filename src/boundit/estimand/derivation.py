@@ -33,6 +33,7 @@ from boundit.graph.paths import list_causal_paths, list_shortest_paths, make_bac
 from boundit.graph.separation import open_walk
 
 MOST_LISTED = 100
+MOST_TRIED = 1_000
 """How many adjustment sets, and how many causal and non-causal paths, are looked at."""
 
 
@@ -123,8 +124,9 @@ def list_paths(graph: CausalGraph, query: EffectQuery | str) -> Paths:
     given = frozenset(query.context) | ({graph.selection} if graph.selection else set())
     opening = graph.ancestors(given)
     rest = make_back_door_graph(graph, **roles)
-    every = list_shortest_paths(rest, *roles.values(), most=MOST_LISTED)
-    return Paths(tuple(causal), tuple(path for path in every if _is_open(path, given, opening)))
+    every = list_shortest_paths(rest, *roles.values(), most=MOST_TRIED)
+    biasing = (path for path in every if _is_open(path, given, opening))
+    return Paths(tuple(causal), tuple(islice(biasing, MOST_LISTED)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,8 +198,8 @@ class Identification:
     def biasing_paths(self) -> tuple[tuple[str, ...], ...]:
         """The shortest open non-causal paths from treatments to outcomes, as they are drawn.
 
-        Open in logged rows of one context, without any adjustment. Of the shortest
-        ``MOST_LISTED`` non-causal paths.
+        Open in logged rows of one context, without any adjustment: the first ``MOST_LISTED``
+        of the ``MOST_TRIED`` shortest non-causal paths.
         """
         return self._paths.biasing
 
