@@ -294,7 +294,7 @@ def test_without_selection_the_log_outweighs_a_small_table() -> None:
         ({"external": [{"Q": [1]}]}, "none of which is in the graph"),
         ({"external": [{"Z": ["0", "1"]}]}, "both 0 and '0'"),
         ({"log": {"X": [0], "Y": [1]}}, "no column 'Z'"),
-        ({"log": ROWS | {"S": [1, 1, 0, 1, 1, 1]}}, "filter the log to S = 1"),
+        ({"log": ROWS | {"S": [1, 1, 0, 1, 1, 1]}}, "Filter the log to S = 1"),
         ({"log": ROWS | {"Y": list("abcabc")}}, "which cannot be added up"),
     ],
 )
