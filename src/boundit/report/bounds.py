@@ -78,12 +78,17 @@ def make_bounds_page(
         several = len(table.arms) > 1 and len(table.bounds) <= _MOST_EFFECTS
         effects = list(table.effects().values()) if several else []
     said: tuple[str, ...]
+    about_means = ""
     heading = title_effects(effects) if effects else f"Bounds on {name_mean(table)}"
     if says_nothing(table):
         what, *lines = write_silence(table, effects)
         said, heading = tuple(lines), f"{heading}: {what}"
     else:
-        said = (*summarize_effects(effects), *summarize_bounds(table))
+        said = tuple(summarize_bounds(table))
+        if effects:  # width and confidence of the means stand with their picture
+            about_means = " ".join(said[1:])
+            *effect_lines, sure = summarize_effects(effects)
+            said = (*effect_lines, said[0].removeprefix("Lower is better. "), sure)
     sections = list[Section]()
     if effects:
         sections.append(
@@ -97,7 +102,7 @@ def make_bounds_page(
         sections.append(replace(tabulate_effects(effects), title="Effects in numbers"))
     if choice is not None and len(table.arms) > 1:
         sections.append(tabulate_choice(choice))
-    sections.append(Figure("Means under each arm", (chart_bounds(table),)))
+    sections.append(Figure("Means under each arm", (chart_bounds(table),), about_means))
     sections.append(replace(tabulate_bounds(table), title="Means in numbers"))
     sections.append(list_reasons(table, graph))
     if table.pooling != NO_LOG:

@@ -126,6 +126,8 @@ def summarize_effects(effects: Sequence["Effect"]) -> Iterator[str]:
     yield from said[:_MOST_SENTENCES]
     if len(said) > _MOST_SENTENCES:
         yield f"and {len(said) - _MOST_SENTENCES:,} more arms."
+    if effects[0].bounds.goal == "min":
+        yield "Lower is better."
     n = sum(len(effect.intervals) for effect in effects)
     yield write_confidence(effects[0].bounds, n, "true effect")
 
