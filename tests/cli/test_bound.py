@@ -492,3 +492,14 @@ def test_weights_may_be_in_external_data_alone(
     assert (counted[0], lines[0]) == (0, 0)
     assert counted[1] != lines[1]
     assert "no column 'n'" in answer(capsys, *asked, "--weight", "n")[2]
+
+
+@pytest.mark.usefixtures("log")
+def test_yes_and_no_name_truth_values(capsys: pytest.CaptureFixture[str]) -> None:
+    rows = ["X,Y", *["yes,1", "no,0", "yes,0", "no,1", "yes,1"] * 20]
+    Path("mail.csv").write_text("\n".join(rows) + "\n")
+    code, out, _ = answer(
+        capsys, "effect", "X -> Y", "Y | do(X)", "mail.csv", "--baseline", "no"
+    )
+    assert code == 0
+    assert "compared with X=False" in out

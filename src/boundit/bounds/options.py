@@ -78,6 +78,8 @@ def read_levels(text: str) -> list[object]:
 
 
 def _read_level(text: str) -> object:
+    if text.lower() in ("true", "false"):
+        return text.lower() == "true"
     try:
         found = json.loads(text)
     except ValueError:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from boundit.results.bound_table import BoundTable
     from boundit.results.choice import Choice
 
+_READ_AS = {"yes": "true", "no": "false"}
 PROBABILITY, SHARE = "probability", "share"
 """The columns of a file with the probability of an arm, or the share of a context."""
 
@@ -53,9 +54,14 @@ def read_arm(text: str, table: "BoundTable") -> "Arm":
 
 
 def _find_level(table: "BoundTable", name: str, text: str, where: str) -> object:
-    """Find the value of a variable that a text stands for."""
+    """Find the value of a variable that a text stands for.
+
+    Files with ``yes`` and ``no`` are read as true and false.
+    """
+    asked = {text.casefold()}
+    asked |= {_READ_AS[text.casefold()]} if text.casefold() in _READ_AS else set()
     for level in table.levels[name]:
-        if str(level).casefold() == text.casefold():
+        if str(level).casefold() in asked:
             return level
     known = shorten(", ".join(map(str, table.levels[name])))
     place = f" in {where!r}" if where else ""
