@@ -58,7 +58,7 @@ def test_an_interrupted_study_exits_130() -> None:
             "the study suite has no curves for --plot; leave it out",
         ),
         (("monitor", "--out", "a.npz"), "'a.npz' must be a file whose name ends in .json"),
-        (("logs", "--world", "random:3"), "paper, flipped, shop, random, wrong"),
+        (("logs", "--world", "random:3"), "paper, flipped, shop, confounded, random, wrong"),
         (("logs", "--policies", "GLUES"), "did you mean 'GLUE'"),
         (("logs", "--policies", ""), f"--policies is empty. Write for example {PROPOSED}"),
         *(
