@@ -163,7 +163,7 @@ def test_ctrl_c_ends_it_while_it_compiles(
     assert "compiling UCB" in said
     assert "Traceback" not in rest
     # On a slow machine it serves by then, and others may ask: it stops as ever.
-    assert process.returncode in {-signal.SIGINT, 0}
+    assert process.returncode in {-signal.SIGINT, 0, 130}
 
 
 def test_an_address_that_others_reach_is_refused_without_keys(

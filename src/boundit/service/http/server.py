@@ -80,10 +80,10 @@ def serve(
             on_start(_write_url(server.servers[0].sockets[0].getsockname()))
 
     server.startup = startup  # type: ignore[method-assign]
-    # uvicorn raises the signal that ended it once more, when it has stopped: by then the
-    # engine still has to write what waits.
+    # A signal before uvicorn listens for it must not be lost. And uvicorn raises the one that
+    # ended it once more, when it has stopped: by then the engine still has to write what waits.
     for signum in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(signum, _ignore)
+        signal.signal(signum, lambda *_: setattr(server, "should_exit", True))
     if signal.getsignal(signal.SIGHUP) is not signal.SIG_IGN:
         signal.signal(signal.SIGHUP, lambda *_: signal.raise_signal(signal.SIGTERM))
     # What was loaded by now stays: the collector need not look at it again.
@@ -104,10 +104,6 @@ def _write_url(name: tuple[Any, ...]) -> str:
     """
     host, port = name[:2]
     return f"http://[{host}]:{port}" if ":" in host else f"http://{host}:{port}"
-
-
-def _ignore(*_: object) -> None:
-    """Do nothing for a signal that was heeded already."""
 
 
 def raise_file_limit(connections: int) -> None:
