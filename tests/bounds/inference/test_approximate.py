@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+import boundit as bd
 from boundit.bounds.inference import Approximate, Exact
 from boundit.bounds.inference.approximate import find_critical
 from boundit.bounds.inference.base import Endpoints
@@ -181,3 +182,19 @@ def test_endpoints_that_move_together_need_no_more_than_one() -> None:
 
     assert find_critical(0.05, together) == pytest.approx(1.645, abs=0.06)
     assert find_critical(0.05, apart) == pytest.approx(2.32, abs=0.06)
+
+
+def test_an_arm_as_it_came_is_a_column_beside_the_arm() -> None:
+    """The rows and what is summed over may have a variable of one name."""
+    graph = bd.parse_graph("V4 -> V2; V5 -> [S]; [S] <-> V1; [S] <-> V3; V4 <-> V5")
+    rng = np.random.default_rng(5)
+    rows = {name: rng.integers(0, 2, 4_000).tolist() for name in ("V1", "V2", "V3", "V4", "V5")}
+    table = bd.derive_bounds(
+        graph,
+        "V4 | do(V1, V5), V2",
+        rows,
+        external=[{"V5": rng.integers(0, 2, 300).tolist()}],
+        selection_rate=0.44,
+        inference="approximate",
+    )
+    assert all(interval.width < 0.5 for interval in table.intervals.values())

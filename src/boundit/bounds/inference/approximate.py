@@ -315,9 +315,11 @@ class Measured:
             for place, wide in enumerate(merged):
                 if not _is_part(one, wide, rows, self.evidence):
                     continue
-                columns = one.factor.columns
-                own = tuple(columns[axis] for axis in one.axes[n:])
-                order = tuple(wide.factor.columns[axis] for axis in wide.axes[n:])
+                # A column that is summed over, such as an arm as it came, may be a row's too.
+                own, order = (
+                    tuple(f"{slope.factor.columns[axis]} summed" for axis in slope.axes[n:])
+                    for slope in (one, wide)
+                )
                 table = ProductTable((*rows, *own), (one.values,))
                 values = wide.values + table.align((*rows, *order))[0]
                 merged[place] = replace(wide, values=values)
