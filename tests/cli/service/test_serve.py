@@ -16,6 +16,7 @@ from boundit.service.store.postgres import PostgresStore
 from boundit.service.store.sqlite import SqliteStore
 from tests.cli.answer import answer
 from tests.cli.service.served import Caller, run_serve
+from tests.patience import PATIENCE
 
 ARMS = ("--kind", "UCB", "--set", "arms=A,B", "--set", "context=[]")
 
@@ -164,6 +165,26 @@ def test_ctrl_c_ends_it_while_it_compiles(
     assert "Traceback" not in rest
     # On a slow machine it serves by then, and others may ask: it stops as ever.
     assert process.returncode in {-signal.SIGINT, 0, 130}
+
+
+def test_ctrl_c_before_the_server_listens_ends_it(tmp_path: Path) -> None:
+    early = (
+        "import os, signal, sys, uvicorn\n"
+        "from boundit.cli.main import main\n"
+        "run = uvicorn.Server.run\n"
+        "def interrupt(server):\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "    run(server)\n"
+        "uvicorn.Server.run = interrupt\n"
+        "main(['serve', '--store', sys.argv[1], '--port', '0'])\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", early, str(tmp_path / "shop")],
+        capture_output=True,
+        check=False,
+        timeout=PATIENCE,
+    )
+    assert done.returncode == 0
 
 
 def test_an_address_that_others_reach_is_refused_without_keys(
